@@ -1,0 +1,161 @@
+"""The network at infinite embedding dimension, with its readout integrated out.
+
+**What is left of the network.**  The network sees a sequence through the features Phi = [X | I] (token and position,
+``task.features``).  When the embedding dimension grows, embedded products of two positions become products of
+features, and the attention weights enter only through a matrix M of shape (V + L, V + L) with independent Gaussian
+entries of variance g_W.  Its logits are U = Phi M Phi^T; the attention is G = U / L (linear) or the row-wise softmax
+of U.  The output is f = Z W with Z = G Phi = [G X | G] and a readout W of shape (V + L, V), entries of variance g_O.
+
+**Integrating out the readout.**  Given M the output is Gaussian with kernel K = g_O Psi Psi^T, where Psi stacks the Z
+of all P sequences: P L rows, but only V + L columns.  With Y the stacked one-hot targets, the data part of the action
+is tr Y^T (K + sigma2)^-1 Y / 2.  The identity
+
+    (g_O Psi Psi^T + sigma2)^-1 = (1 - Psi (A + lam)^-1 Psi^T) / sigma2,   A = Psi^T Psi,   lam = sigma2 / g_O
+
+(multiply both sides by K + sigma2 to see it) leaves a system of size V + L, and with B = Psi^T Y
+
+    S(M) = [P L - tr B^T (A + lam)^-1 B] / (2 sigma2) + ||M||^2 / (2 g_W).
+
+The same number is the minimum over W of ||Y - Psi W||^2 / (2 sigma2) + ||W||^2 / (2 g_O), reached at the posterior mean
+W = (A + lam)^-1 B.  At a minimum only the explicit dependence on Z counts for the derivative, so
+dS/dZ = (Z W - Y) W^T / sigma2, and the chain rule through Z, G and U gives dS/dM with no P L x P L matrix anywhere.
+
+Nothing is approximated for the given sequences: attention may depend on the tokens in any way that M allows.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from copyhead.setup import Setup
+from copyhead.task import one_hot, targets
+
+Attention = Literal["linear", "softmax"]
+Floats = NDArray[np.floating]
+
+
+class ReducedAction:
+    """Action S(M) of the reduced network on given sequences, with analytic gradient.
+
+    Parameters
+    ----------
+    setup : Setup
+        Parameters with chi divided out, as everywhere.
+    attention : "linear" or "softmax"
+    tokens : integers in 0..V-1, shape (P, L)
+    dtype : float64 (default) or float32
+        Precision of the passes over the sequences; the (V + L)-sized system is always solved in float64.
+
+    Raises
+    ------
+    ValueError
+        For an unknown attention, or tokens that do not fit the setup.
+    """
+
+    def __init__(self, setup: Setup, attention: Attention, tokens: NDArray[np.intp],
+                 dtype: DTypeLike = np.float64) -> None:
+        check_attention(attention)
+        tokens = np.asarray(tokens)
+        if tokens.ndim != 2 or tokens.shape[1] != setup.L or len(tokens) == 0:
+            raise ValueError(f"tokens must have shape (P >= 1, L = {setup.L}), got shape {tokens.shape}")
+        if not np.issubdtype(tokens.dtype, np.integer) or tokens.min() < 0 or tokens.max() >= setup.V:
+            raise ValueError(f"tokens must be integers in 0..{setup.V - 1}, got dtype {tokens.dtype}, "
+                             f"range {tokens.min()}..{tokens.max()}")
+        self.setup, self.attention_kind, self.tokens = setup, attention, tokens
+        self._X = one_hot(tokens, setup.V, dtype)                                           # (P, L, V)
+        self._Y = one_hot(targets(tokens), setup.V, dtype).reshape(-1, setup.V)             # (P L, V)
+
+    def attention(self, M: Floats) -> Floats:
+        """Attention matrices of all sequences at M, shape (P, L, L)."""
+        V, L = self.setup.V, self.setup.L
+        M = np.asarray(M, dtype=self._X.dtype)
+        query = M[self.tokens] + M[V:]                                    # Phi M, by gathering rows: (P, L, V + L)
+        U = query[..., :V] @ self._X.transpose(0, 2, 1)
+        U += query[..., V:]
+        if self.attention_kind == "linear":
+            U /= L
+            return U
+        U -= U.max(axis=-1, keepdims=True)
+        np.exp(U, out=U)
+        U /= U.sum(axis=-1, keepdims=True)
+        return U
+
+    def features(self, G: Floats) -> Floats:
+        """What the readout sees: the rows of Psi = [G X | G], shape (P L, V + L)."""
+        return np.concatenate([G @ self._X, G], axis=-1).reshape(-1, self.setup.V + self.setup.L)
+
+    def normal_equations(self, Z: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A = Psi^T Psi of shape (V + L, V + L) and B = Psi^T Y of shape (V + L, V), in float64."""
+        return (Z.T @ Z).astype(np.float64, copy=False), (Z.T @ self._Y).astype(np.float64, copy=False)
+
+    def readout(self, M: Floats) -> NDArray[np.float64]:
+        """Posterior mean of the readout given M, W = (A + lam)^-1 B, shape (V + L, V)."""
+        return self._solve(*self.normal_equations(self.features(self.attention(M))))
+
+    def loss(self, M: Floats, W: Floats | None = None) -> float:
+        """Squared error per token, ||Y - Psi W||^2 / (P L); it is 1 for zero output.
+
+        ``W`` defaults to the posterior mean for these sequences; pass the readout of a training set for a test loss.
+        """
+        W = self.readout(M) if W is None else W
+        error = self.features(self.attention(M)) @ W - self._Y
+        return float(np.einsum("iv,iv->", error, error, dtype=np.float64) / len(error))
+
+    def value(self, M: Floats) -> float:
+        """The action S(M), including every term that does not depend on M."""
+        A, B = self.normal_equations(self.features(self.attention(M)))
+        return self._action(M, B, self._solve(A, B))
+
+    def value_and_gradient(self, M: Floats) -> tuple[float, NDArray[np.float64]]:
+        """S(M) and dS/dM, the latter of the shape (V + L, V + L) of M."""
+        V, L = self.setup.V, self.setup.L
+        G = self.attention(M)
+        Z = self.features(G)
+        A, B = self.normal_equations(Z)
+        W = self._solve(A, B)
+        w = W.astype(Z.dtype, copy=False)
+        error = ((Z @ w - self._Y) / Z.dtype.type(self.setup.sigma2)).reshape(-1, L, V)
+        dU = error @ (w[self.tokens] + w[V:]).transpose(0, 2, 1)          # dS/dG = error (Phi W)^T
+        if self.attention_kind == "linear":
+            dU /= L
+        else:
+            dU -= np.einsum("pab,pab->pa", dU, G)[..., None]
+            dU *= G
+        D = self.features(dU).astype(Z.dtype, copy=False)                 # dU Phi: the same map as from G to Z
+        gradient = np.empty((V + L, V + L))
+        gradient[:V] = self._X.reshape(-1, V).T @ D
+        gradient[V:] = D.reshape(-1, L, V + L).sum(axis=0)
+        gradient += np.asarray(M, dtype=np.float64) / self.setup.g_W
+        return self._action(M, B, W), gradient
+
+    def _solve(self, A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
+        return cho_solve(cho_factor(A + self.setup.sigma2 / self.setup.g_O * np.eye(len(A))), B)
+
+    def _action(self, M: Floats, B: NDArray[np.float64], W: NDArray[np.float64]) -> float:
+        prior = np.vdot(M, M) / (2 * self.setup.g_W)
+        return float((len(self._Y) - np.vdot(B, W)) / (2 * self.setup.sigma2) + prior)
+
+
+def check_attention(attention: object) -> None:
+    """Raise ValueError unless ``attention`` is one of the two kinds."""
+    if attention not in ("linear", "softmax"):
+        raise ValueError(f"attention must be 'linear' or 'softmax', got {attention!r}")
+
+
+def planted(logits: Floats, V: int) -> NDArray[np.float64]:
+    """The M of smallest norm whose logits are the given L x L matrix for every sequence; shape (V + L, V + L).
+
+    Every feature row (x, e_a) is orthogonal to n = (1, ..., 1, -1, ..., -1), V ones and L minus ones.  Putting the
+    logits into the position block and projecting n away on both sides therefore changes no logit and removes what
+    costs norm for nothing.
+    """
+    L = len(logits)
+    n = np.concatenate([np.ones(V), -np.ones(L)])
+    M = np.zeros((V + L, V + L))
+    M[V:, V:] = logits
+    projector = np.eye(V + L) - np.outer(n, n) / (V + L)
+    return projector @ M @ projector
