@@ -1,0 +1,52 @@
+# make book   build the book            make test   every test that CI runs
+# make lint   style and types           make check  what is too slow for CI
+# make clean  remove what was built
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+PYTEST := $(BIN)/python -m pytest
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help env book pages notebooks test lint check clean
+
+help:
+	@sed -n '1,3s/^# //p' Makefile
+
+env: $(READY)
+
+$(READY): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --requirement requirements.txt
+	$(BIN)/pip install --quiet --no-deps --editable .
+	@touch $@
+
+# A notebook runs only when its code, the package modules it reaches or the pins changed.
+notebooks: $(READY)
+	$(BIN)/python tools/export_notebooks.py
+	$(BIN)/python tools/execute.py
+
+# After a failed build the pages are read again, so that a warning cannot vanish by building twice.
+pages: notebooks
+	$(BIN)/jupyter-book build -W -n --keep-going . || { rm -rf _build/.doctrees; exit 1; }
+
+book: pages
+	@echo
+	@echo "The book is built.  Open this address in a browser:"
+	@echo "  file://$(CURDIR)/_build/html/index.html"
+
+lint: $(READY)
+	$(BIN)/ruff check copyhead tools tests
+	$(BIN)/mypy
+	$(BIN)/python tools/export_notebooks.py --check
+	find book -name '*.ipynb' -not -path '*/.*' -exec $(BIN)/ruff check --no-cache {} +
+
+test: pages lint
+	$(PYTEST) -m "not slow"
+
+check: pages
+	$(PYTEST) -m slow
+
+clean:
+	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	find copyhead tools tests -name __pycache__ -exec rm -rf {} +
