@@ -1,0 +1,220 @@
+"""The most probable attention weights for a real data set, and what they show.
+
+``fit_map`` draws P random sequences, minimises the exact reduced action (``reduced.py``) over all (V + L)^2 entries of
+M by L-BFGS, and measures the order parameters of the attention it finds.  No theory enters: neither the restriction to
+two patterns nor the average over data sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from copyhead.patterns import coverage, order_parameters
+from copyhead.reduced import Attention, ReducedAction, check_attention
+from copyhead.setup import Setup, whole_number
+from copyhead.starts import copy_start, ray_minimum, softest_mode, uniform_start, wrong_sign_tokens
+from copyhead.task import HELD_OUT, sequences
+
+Matrix = NDArray[np.float64]
+TEST_SEQUENCES = 1000
+MAX_EVALUATIONS = 5000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """What both kinds of fit have in common.
+
+    Attributes
+    ----------
+    setup, P, seed
+        What was fitted.
+    action : float
+        S at the minimum with every term, chi divided out: comparable with the theory's action.
+    loss : float
+        Squared error per token on the training sequences (summed over the output, divided by P L).
+    test_loss : float
+        The same on 1,000 held-out sequences, with the posterior-mean readout of the training set.
+    coverage : float
+        Share of the attention in span{J, G*}: ``patterns.coverage`` of the single-sequence attention matrices.
+    attention : ndarray, (L, L), read-only
+        Mean attention over the training sequences; its projection gives the order parameters.  For linear attention
+        this is G (logits divided by L).
+    M : ndarray, (V + L, V + L), read-only
+        The fitted attention weights.
+    start : str
+        The start that led to the minimum: "uniform", "copy", "given", "softest mode" (linear, just above the critical
+        P), or "zero" (linear, below it: zero is proved to be the global minimum on these data).
+    converged : bool
+        Whether every entry of the gradient, in units of the prior width, is at most the tolerance.
+    evaluations : int
+        Evaluations of the action and its gradient, over all starts.
+    """
+
+    setup: Setup
+    P: int
+    seed: int
+    action: float
+    loss: float
+    test_loss: float
+    coverage: float
+    attention: Matrix
+    M: Matrix
+    start: str
+    converged: bool
+    evaluations: int
+
+    def __repr__(self) -> str:
+        names = [name for name in ("c1", "c_G", "a_G", "action", "loss", "test_loss", "coverage") if hasattr(self, name)]
+        numbers = ", ".join(f"{name}={getattr(self, name):.6g}" for name in names)
+        return f"{type(self).__name__}(P={self.P}, seed={self.seed}, {numbers}, start={self.start!r}, converged={self.converged})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearFit(Fit):
+    """A fit of linear attention.  The global sign is fixed by T = c1 + sqrt(L) c_G >= 0.  It has no ``a_G``."""
+
+    c1: float
+    c_G: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SoftmaxFit(Fit):
+    """A fit of softmax attention; ``a_G`` is the theory's, not divided by sqrt(L).  It has no ``c1`` or ``c_G``."""
+
+    a_G: float
+
+
+@overload
+def fit_map(setup: Setup, attention: Literal["linear"], P: int, seed: int = 0, *,
+            start: str | Matrix = "both", tolerance: float = 1e-4) -> LinearFit: ...
+@overload
+def fit_map(setup: Setup, attention: Literal["softmax"], P: int, seed: int = 0, *,
+            start: str | Matrix = "both", tolerance: float = 1e-4) -> SoftmaxFit: ...
+@overload
+def fit_map(setup: Setup, attention: Attention, P: int, seed: int = 0, *,
+            start: str | Matrix = "both", tolerance: float = 1e-4) -> LinearFit | SoftmaxFit: ...
+def fit_map(setup: Setup, attention: Attention, P: int, seed: int = 0, *,
+            start: str | Matrix = "both", tolerance: float = 1e-4) -> LinearFit | SoftmaxFit:
+    """Fit the infinitely wide network to P random sequences: the minimum of the exact action over all M.
+
+    Parameters
+    ----------
+    setup : Setup
+    attention : "linear" or "softmax"
+    P : int, at least 1
+        Number of training sequences.
+    seed : int, at least 0
+        The data are a function of (L, V, P, seed) only; at one seed they are nested in P (``task.sequences``).
+    start : "both", "uniform", "copy", or an array of shape (V + L, V + L)
+        Basin in which to search.  "both" searches from both and keeps the lower action.  "uniform" and "copy" return
+        whatever minimum that start leads to, also where the other one is lower.  An array, e.g. the ``M`` of a
+        neighbouring P, follows one branch.
+    tolerance : float, positive
+        The search ends when no gradient entry, in units of the prior width sqrt(g_W), exceeds this.  At the default
+        the action is accurate to about 1e-8 and order parameters to 1e-5 away from critical points.
+
+    Returns
+    -------
+    LinearFit or SoftmaxFit
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, its value and the allowed range.
+    """
+    if not isinstance(setup, Setup):
+        raise ValueError(f"setup must be a copyhead.Setup, got {setup!r}")
+    check_attention(attention)
+    P, seed = whole_number("P", P, minimum=1), whole_number("seed", seed, minimum=0)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 < tolerance < np.inf:
+        raise ValueError(f"tolerance must be a finite number > 0, got {tolerance!r}")
+
+    action = ReducedAction(setup, attention, sequences(setup.L, setup.V, P, seed))
+    starts = _starts(action, start)
+    searches = {name: _search(action, M, tolerance) for name, M in starts.items()}
+    name, best = min(searches.items(), key=lambda item: item[1].action)
+    M = best.M
+    G = action.attention(M)
+    common: dict[str, Any] = dict(
+        setup=setup, P=P, seed=seed, action=best.action, loss=action.loss(M), test_loss=_test_loss(action, M, seed),
+        coverage=coverage(G), start=name, converged=best.gradient <= tolerance,
+        evaluations=sum(search.evaluations for search in searches.values()))
+    mean = G.mean(axis=0)
+    c1, c_G = order_parameters(mean)
+    if attention == "softmax":
+        return SoftmaxFit(a_G=float(c_G), attention=_frozen(mean), M=_frozen(M), **common)
+    sign = -1.0 if c1 + np.sqrt(setup.L) * c_G < 0 else 1.0
+    return LinearFit(c1=float(sign * c1), c_G=float(sign * c_G), attention=_frozen(sign * mean), M=_frozen(sign * M),
+                     **common)
+
+
+@dataclass
+class _Search:
+    M: Matrix
+    action: float
+    gradient: float            # largest entry, in units of the prior width
+    evaluations: int
+
+
+def _starts(action: ReducedAction, start: str | Matrix) -> dict[str, Matrix]:
+    size = action.setup.V + action.setup.L
+    if not isinstance(start, str):
+        M = np.asarray(start, dtype=np.float64)
+        if M.shape != (size, size) or not np.isfinite(M).all():
+            raise ValueError(f"start must be finite and of shape (V + L, V + L) = {(size, size)}, got shape {M.shape}")
+        return {"given": M}
+    if start not in ("both", "uniform", "copy"):
+        raise ValueError(f"start must be 'both', 'uniform', 'copy' or an array, got {start!r}")
+    made = {"uniform": uniform_start, "copy": copy_start}
+    starts = {name: make(action) for name, make in made.items() if start in ("both", name)}
+    if action.attention_kind == "softmax":
+        return starts
+    moved = {name: M for name, M in starts.items() if M.any()}
+    if moved:
+        return moved
+    # Neither direction lowers the action.  Either zero is the global minimum, or another direction lowers it.
+    strength, mode = softest_mode(action)
+    return {"zero": np.zeros((size, size))} if strength <= 1 else {"softest mode": ray_minimum(action, mode)}
+
+
+def _search(action: ReducedAction, M: Matrix, tolerance: float) -> _Search:
+    """L-BFGS from M; for linear attention repeated from the sign-repaired matrix where tokens have the wrong sign."""
+    best = _descend(action, M, tolerance)
+    if action.attention_kind == "linear":
+        wrong = wrong_sign_tokens(best.M, action.setup.V)
+        if len(wrong):
+            repaired = best.M.copy()
+            repaired[:, wrong] *= -1
+            other = _descend(action, repaired, tolerance)
+            other.evaluations = best.evaluations = best.evaluations + other.evaluations
+            best = min(best, other, key=lambda search: search.action)
+    return best
+
+
+def _descend(action: ReducedAction, M: Matrix, tolerance: float) -> _Search:
+    width = np.sqrt(action.setup.g_W)
+
+    def objective(x: Matrix) -> tuple[float, Matrix]:
+        value, gradient = action.value_and_gradient(width * x.reshape(M.shape))
+        return value, width * gradient.ravel()
+
+    result = minimize(objective, (M / width).ravel(), jac=True, method="L-BFGS-B",
+                      options=dict(maxcor=20, gtol=tolerance, ftol=0.0, maxiter=MAX_EVALUATIONS, maxfun=MAX_EVALUATIONS))
+    return _Search(width * result.x.reshape(M.shape), float(result.fun), float(np.abs(result.jac).max()), int(result.nfev))
+
+
+def _test_loss(action: ReducedAction, M: Matrix, seed: int) -> float:
+    setup = action.setup
+    held_out = sequences(setup.L, setup.V, TEST_SEQUENCES, seed, stream=HELD_OUT)
+    return ReducedAction(setup, action.attention_kind, held_out).loss(M, action.readout(M))
+
+
+def _frozen(array: Matrix) -> Matrix:
+    array = np.array(array)
+    array.flags.writeable = False
+    return array

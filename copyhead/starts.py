@@ -1,0 +1,101 @@
+"""Where a fit begins: one start in each basin, with the scale taken from the data.
+
+Softmax attention has a uniform state and, at larger P, a copy state; linear attention has the pooled state (attention
+to all positions) and the copy state, which at some (L, V) coexist too.  Each start is a matrix M of smallest norm
+whose attention lies in span{J, G*}; nothing here uses a predicted value of an order parameter.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from copyhead.patterns import G_star, J, pattern
+from copyhead.reduced import ReducedAction, planted
+
+Matrix = NDArray[np.float64]
+
+
+def uniform_start(action: ReducedAction) -> Matrix:
+    """M = 0 for softmax (uniform attention); for linear the best multiple of J."""
+    L, V = action.setup.L, action.setup.V
+    if action.attention_kind == "softmax":
+        return np.zeros((V + L, V + L))
+    return ray_minimum(action, planted(J(L), V))
+
+
+def copy_start(action: ReducedAction) -> Matrix:
+    """An M that copies: half-way from uniform to sharp for softmax, the best c1 = c_G for linear.
+
+    The softmax copy weight m = (1 + 1/L)/2 needs the logit gap ln(L + 1), 3.26 at L = 25.  A much larger gap is
+    unsafe near the transition: the prior then pulls so hard that the first steps jump over the copy basin.
+    """
+    L, V = action.setup.L, action.setup.V
+    if action.attention_kind == "softmax":
+        return planted(np.log(L + 1) * (G_star(L) - J(L) / L), V)
+    return ray_minimum(action, planted(L * pattern(1.0, 1.0, L), V))
+
+
+def ray_minimum(action: ReducedAction, M: Matrix) -> Matrix:
+    """The multiple t M, t >= 0, of smallest action; linear attention only.
+
+    Along the ray the attention is t G, so A = t^2 A_1 and B = t B_1.  With A_1 = sum_i a_i v_i v_i^T, b_i = |v_i^T B_1|
+    and x = t^2,
+
+        S = const - sum_i x b_i^2 / (x a_i + lam) / (2 sigma2) + x ||M||^2 / (2 g_W),
+
+    and each term is convex in x.  There is one minimum, and it is x = 0 when the slope there is not negative.
+    """
+    setup = action.setup
+    A, B = action.normal_equations(action.features(action.attention(M)))
+    a, v = np.linalg.eigh(A)
+    a, b2 = np.maximum(a, 0.0), ((v.T @ B) ** 2).sum(axis=1)
+    lam, cost = setup.sigma2 / setup.g_O, np.vdot(M, M) / setup.g_W
+
+    def slope(x: float) -> float:                                          # 2 dS/dx
+        return float(cost - (b2 * lam / (x * a + lam) ** 2).sum() / setup.sigma2)
+
+    if slope(0.0) >= 0:
+        return np.zeros_like(M)
+    upper = 1.0
+    while slope(upper) < 0:
+        upper *= 4
+    return np.sqrt(brentq(slope, 0.0, upper, xtol=1e-300)) * M
+
+
+def softest_mode(action: ReducedAction) -> tuple[float, Matrix]:
+    """Whether zero linear attention is stable on these data: (s, M) with zero stable if and only if s <= 1.
+
+    To second order in M the action is S(0) + ||M||^2 / (2 g_W) - g_O ||B(M)||^2 / (2 sigma2^2), where B = Psi^T Y is
+    linear in M.  So s = sqrt(g_O g_W) / sigma2 times the largest singular value of M -> B(M), and M is its singular
+    vector.  Because S is convex in t^2 on every ray t M, stability of zero makes it the *global* minimum.
+    """
+    setup, tokens = action.setup, action.tokens
+    n, V = setup.L + setup.V, setup.V
+    Phi = action.features(np.broadcast_to(np.eye(setup.L), (len(tokens), setup.L, setup.L))).reshape(len(tokens), -1, n)
+    Phi = Phi.astype(np.float64, copy=False)
+    F = (Phi.transpose(0, 2, 1) @ Phi).reshape(len(tokens), -1)                       # Phi^T Phi, symmetric
+    H = (np.roll(Phi[..., :V], 1, axis=1).transpose(0, 2, 1) @ Phi).reshape(len(tokens), -1)   # Y^T Phi
+    # B(M) = sum_alpha F M^T H^T / L, as a matrix from the entries (k, j) of M to the entries (v, i) of B.
+    T = (F.T @ H / setup.L).reshape(n, n, V, n).transpose(3, 1, 2, 0).reshape(n * n, V * n)
+    values, vectors = np.linalg.eigh(T.T @ T)
+    largest = np.sqrt(max(values[-1], 0.0))
+    scale = np.sqrt(setup.g_O * setup.g_W) / setup.sigma2
+    return float(scale * largest), cast(Matrix, (T @ vectors[:, -1]).reshape(n, n))
+
+
+def wrong_sign_tokens(M: Matrix, V: int) -> NDArray[np.intp]:
+    """Key tokens whose column of M has the opposite sign to the position keys; linear attention.
+
+    Reversing the column of M that belongs to key token t, together with row t of the readout, leaves the output of the
+    token keys unchanged; only the position keys (a share V / (L + V) of the pooled amplitude) notice.  The action then
+    has up to 2^(V-1) local minima that differ in these signs, and the lowest has them all equal.  The sign of a key is
+    read from its mean attention over queries.
+    """
+    n = len(M)
+    query = np.concatenate([np.full(V, 1 / V), np.full(n - V, 1 / (n - V))])        # the mean of a row of Phi
+    column = query @ M
+    return np.flatnonzero(column[:V] * column[V:].mean() < 0)
