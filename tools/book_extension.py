@@ -3,7 +3,8 @@
 * the directive ``{chapter-header}`` (see CONTRIBUTING.md): a box with the question, the prerequisites and the aims of
   a chapter, to which a line with reading time, measured CPU time, Colab badge and notebook download is added;
 * addresses derived from ``repository.url``, so that they stand once in the repository;
-* re-reading of a page when its notebook was executed again.
+* re-reading of a page when its notebook was executed again;
+* removal of font preloads, which browsers refuse for pages opened from a file.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 EXECUTED = "_build/notebooks"
 BADGE = "/book/_static/colab.svg"
+PRELOAD = re.compile(r'[ \t]*<link rel="preload" as="font"[^>]*>\n?')
 GPU_TIME = re.compile(r"(?:under )?\d+(?:\.\d+)? \((?:measured|estimated)\)")
 
 
@@ -143,6 +145,16 @@ def copy_notebooks(app: Sphinx, error: Exception | None) -> None:
             shutil.copyfile(notebook, target)
 
 
+def drop_font_preloads(app: Sphinx, error: Exception | None) -> None:
+    """Remove hints to load fonts early: from ``file://`` each is an error in the console and a second download."""
+    if error or app.builder.format != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text("utf-8")
+        if PRELOAD.search(text):
+            page.write_text(PRELOAD.sub("", text), "utf-8")
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("chapter-header", ChapterHeader)
     app.add_node(chapter_facts)
@@ -150,6 +162,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", derive_addresses)
     app.connect("source-read", depend_on_outputs)
     app.connect("build-finished", copy_notebooks)
+    app.connect("build-finished", drop_font_preloads)
     # A change of this file makes Sphinx read every page again.
     own_hash = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     app.add_config_value("book_extension_hash", own_hash, "env")
