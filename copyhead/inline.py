@@ -9,7 +9,8 @@ from functools import cache
 from html import escape
 from importlib import resources
 
-from copyhead.svg import Drawing, merge, resolve
+from copyhead.frames import merge, resolve
+from copyhead.svg import Drawing
 
 _seen: Counter[str] = Counter()
 
@@ -21,12 +22,12 @@ def asset(name: str) -> str:
 
 
 def stylesheet() -> str:
-    """Return the style element that every figure carries, so that it looks right wherever its cell is copied to."""
+    """Return the style element that every figure carries, so that it looks right wherever it is copied to."""
     return f"<style>{asset('figure.css')}</style>"
 
 
 def unique_id(content: str) -> str:
-    """Return an id that depends on ``content`` only (so that builds repeat), with a counter for equal contents."""
+    """Return an id made from ``content`` (so that builds repeat), with a counter for equal contents."""
     key = "ch" + hashlib.sha1(content.encode()).hexdigest()[:7]
     _seen[key] += 1
     return key if _seen[key] == 1 else f"{key}x{_seen[key]}"
@@ -35,7 +36,7 @@ def unique_id(content: str) -> str:
 def panels_html(frames: Sequence[Sequence[Drawing]], alt: str, shown: int = 0) -> str:
     """Return the panels of a figure as one element with the accessible name ``alt``.
 
-    ``frames[i][k]`` is panel ``k`` in frame ``i``; a static figure has one frame.  Frame ``shown`` is visible.
+    ``frames[i][k]`` is panel ``k`` in frame ``i``; a plain figure has one frame.  Frame ``shown`` is visible.
     """
     panels = list(zip(*frames, strict=True))
     bodies = [merge([drawing.items for drawing in panel], shown) for panel in panels]
@@ -48,9 +49,7 @@ def panels_html(frames: Sequence[Sequence[Drawing]], alt: str, shown: int = 0) -
     out = []
     for panel, body in zip(panels, text.split(separator), strict=True):
         width, height = panel[0].width, panel[0].height
-        out.append(
-            f'<svg viewBox="0 0 {width:g} {height:g}" style="flex-basis:{width * 96 / 72:.0f}px" aria-hidden="true">'
-            f"{defs and f'<defs>{defs}</defs>'}{body}</svg>"
-        )
+        box = f'viewBox="0 0 {width:g} {height:g}" style="flex-basis:{width * 96 / 72:.0f}px"'
+        out.append(f'<svg {box} aria-hidden="true">{defs and f"<defs>{defs}</defs>"}{body}</svg>')
         defs = ""  # the first panel holds the definitions of all
     return f'<div class="copyhead-panels" role="img" aria-label="{escape(alt)}">{"".join(out)}</div>'

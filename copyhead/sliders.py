@@ -1,9 +1,9 @@
-"""One slider under one figure: prepared frames in a page without a kernel, a widget where a kernel runs.
+"""A figure with one slider: prepared frames in a page without a kernel, a widget where a kernel runs.
 
-``slider_figure`` is the only name to know.  In the built book (``COPYHEAD_STATIC=1``), and wherever there is no Jupyter
-kernel or no ipywidgets, it returns HTML that holds every frame and a few lines of JavaScript; nothing is fetched,
-and a reader without JavaScript sees the frame ``start``.  With a kernel it returns an ipywidgets box that draws a
-frame when it is first asked for.
+``slider_figure`` is the only name to know.  In the built book (``COPYHEAD_STATIC=1``), and wherever there is
+no Jupyter kernel or no ipywidgets, it returns HTML that holds every frame and a few lines of JavaScript;
+nothing is fetched, and a reader without JavaScript sees the frame ``start``.  With a kernel it returns an
+ipywidgets box that draws a frame when it is first asked for.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ def slider_figure(
     values : sequence of numbers or strings
         The positions of the slider, in order, all different.
     draw : callable
-        ``draw(value)`` returns a matplotlib Figure, or a list of Figures: panels in a row that wraps on a narrow
-        screen.  Number and sizes of the panels must be the same for every value.  It runs in the book's style.
+        ``draw(value)`` returns a matplotlib Figure, or a list of Figures: panels in a row that wraps on a
+        narrow screen.  Number and sizes of the panels are the same for every value.  The book's style is on.
     name : str
         Label of the slider, for example ``"P"``.
     alt : callable or str
-        ``alt(value)``, or a text in which ``{value}`` stands for the formatted value; it says what the frame shows.
+        ``alt(value)``, or a text in which ``{value}`` stands for the formatted value; it says what is seen.
     format : str or callable
         How a value is written: ``"{:.3g}"``, or a function of the value.
     start : element of ``values``, optional
@@ -77,8 +77,9 @@ class _Frames:
     def __init__(self, values: Any, draw: Any, name: Any, alt: Any, format: Any, start: Any) -> None:
         if isinstance(values, str) or not hasattr(values, "__len__") or len(values) == 0:
             raise ValueError(f"values must be a non-empty sequence of numbers or strings, got {values!r}")
-        self.values = [v.item() if hasattr(v, "item") and not isinstance(v, str) else v for v in values]
-        if not all(isinstance(v, str | Real) for v in self.values) or len(set(self.values)) != len(self.values):
+        self.values = [v.item() if hasattr(v, "item") else v for v in values]  # numpy's numbers as Python's
+        good = all(isinstance(v, str | Real) for v in self.values)
+        if not good or len(set(self.values)) != len(self.values):
             raise ValueError(f"values must be different numbers or strings, got {values!r}")
         if not callable(draw):
             raise ValueError(f"draw must be a function of the value that returns a Figure, got {draw!r}")
@@ -164,9 +165,10 @@ def _static_html(frames: _Frames) -> str:
         f'<script type="application/json">{payload}</script>'
         f"<script>{{{asset('slider.js')}}}</script></div>"
     )
-    if len(html.encode()) > SIZE_LIMIT:
+    size = len(html.encode())
+    if size > SIZE_LIMIT:
         warnings.warn(
-            f"this slider holds {len(html.encode()) / 1000:.0f} kB of HTML, above {SIZE_LIMIT / 1000:.0f} kB: "
+            f"this slider holds {size / 1000:.0f} kB of HTML, more than {SIZE_LIMIT / 1000:.0f} kB: "
             "draw fewer points, fewer contours or smaller rasters",
             stacklevel=3,
         )

@@ -1,9 +1,7 @@
-"""Small, self-contained SVG from matplotlib's verbose one, and several frames merged into a single drawing.
+"""Small, self-contained SVG from matplotlib's verbose one.
 
 A drawing becomes a list of *items* (strings of SVG, in painting order) and a table of definitions (glyphs,
-markers, clip paths) keyed by their content, so that equal things in different frames are equal strings.
-Merging keeps what is the same in all frames once, in its place in the painting order, and gives each of the
-rest a group that names the frames it belongs to.
+markers, clip paths) keyed by their content, so that equal things in different drawings are equal strings.
 """
 
 from __future__ import annotations
@@ -13,16 +11,14 @@ import hashlib
 import io
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from functools import lru_cache
 from html import escape
 
-INK = "#7a7a7b"  # the colour of axes and text; becomes currentColor, so that it follows the page's theme
+INK = "#7a7a7b"  # the colour of axes and text; like black, it becomes the colour of the page's own text
 SMOOTH = "#smooth"  # the url of an image that the browser shall interpolate
 
 _NUMBER = re.compile(r"-?\d*\.?\d+(?:e[-+]?\d+)?")
-_REFERENCE = re.compile(r"@([0-9a-f]{16})@")
 _AUTOMATIC_ID = re.compile(r"[A-Za-z.\d]+_\d+")
 _ARGUMENTS = {"M": 2, "L": 2, "Q": 4, "C": 6, "Z": 0}
 
@@ -105,7 +101,8 @@ class _Writer:
         if key == "d":
             return short_path(value)
         if key == "style":
-            value = re.sub(r"\s*([:;,])\s*", r"\1", value.strip()).replace(INK, "currentColor")
+            value = re.sub(r"\s*([:;,])\s*", r"\1", value.strip())
+            value = re.sub(f":(?:{INK}|#000000)", ":currentColor", value)
             return re.sub(r"url\(#([^)]+)\)", lambda m: f"url(#{self.define(m[1])})", value)
         if key == "clip-path":
             return f"url(#{self.define(value[5:-1])})"
@@ -163,8 +160,9 @@ def _shorten_use(attributes: dict[str, str]) -> None:
                 attributes[key] = _number(float(value), 0)
 
 
+@lru_cache(2048)  # glyphs come again in every figure
 def short_path(data: str, decimals: int = 2) -> str:
-    """Return SVG path ``data`` (absolute M, L, Q, C, Z) in relative coordinates on a grid of ``10**-decimals``.
+    """Return SVG path ``data`` (absolute M, L, Q, C, Z), relative and on a grid of ``10**-decimals``.
 
     Points are rounded before they are subtracted, so rounding errors do not add up along the path.
     """
@@ -212,94 +210,17 @@ def _small_png(link: str) -> str:
     """Re-encode an embedded PNG with a palette where its colours allow that without loss."""
     from PIL import Image
 
-    image = Image.open(io.BytesIO(base64.b64decode(link.partition(",")[2]))).convert("RGBA")
+    source = base64.b64decode(link.partition(",")[2])
+    image: Image.Image = Image.open(io.BytesIO(source)).convert("RGBA")
     if image.getchannel("A").getextrema() == (255, 255):
-        opaque = image.convert("RGB")
-        colours = opaque.getcolors(256)
-        image = opaque
-        if colours is not None:
-            table = sorted(colour for _, colour in colours)
+        image = image.convert("RGB")
+        data = image.tobytes()
+        pixels = [data[i : i + 3] for i in range(0, len(data), 3)]
+        table = sorted(set(pixels))
+        if len(table) <= 256:
             index = {colour: i for i, colour in enumerate(table)}
-            image = Image.new("P", opaque.size)
-            image.putpalette([channel for colour in table for channel in colour])
-            data = opaque.tobytes()
-            image.putdata([index[(data[i], data[i + 1], data[i + 2])] for i in range(0, len(data), 3)])
+            image = Image.frombytes("P", image.size, bytes(index[pixel] for pixel in pixels))
+            image.putpalette(b"".join(table))
     buffer = io.BytesIO()
     image.save(buffer, format="PNG", optimize=True)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
-def merge(frames: Sequence[Sequence[str]], shown: int) -> str:
-    """Return one string of SVG for all ``frames`` (lists of items), with frame ``shown`` visible.
-
-    What differs between frames stands in ``<g data-f="i j ...">`` (the frames it belongs to), hidden by the
-    attribute ``display="none"`` unless ``shown`` is among them.
-    """
-    common = list(frames[0])
-    for frame in frames[1:]:
-        blocks = SequenceMatcher(None, common, frame, autojunk=False).get_matching_blocks()
-        common = [item for block in blocks for item in common[block.a : block.a + block.size]]
-    positions = [_find(common, frame) for frame in frames]
-    slots: list[list[str]] = []  # per slot: one string per frame
-    cursor = [0] * len(frames)
-    for step in range(len(common) + 1):
-        runs = [list(f[c : p[step]]) for f, c, p in zip(frames, cursor, positions, strict=True)]
-        if len({len(run) for run in runs}) == 1:
-            slots += [list(column) for column in zip(*runs, strict=True)]
-        else:
-            slots.append(["".join(run) for run in runs])
-        if step < len(common):
-            slots.append([common[step]] * len(frames))
-        cursor = [p[step] + 1 for p in positions]
-    joined: list[list[str]] = []
-    for slot in slots:
-        if joined:
-            both = [a + b for a, b in zip(joined[-1], slot, strict=True)]
-            if _cost(both) <= _cost(joined[-1]) + _cost(slot):
-                joined[-1] = both
-                continue
-        joined.append(slot)
-    return "".join(_write_slot(slot, shown) for slot in joined)
-
-
-def _find(items: Sequence[str], frame: Sequence[str]) -> list[int]:
-    """Return the first places at which ``items`` occur, in order, in ``frame``; then the length of ``frame``."""
-    places: list[int] = []
-    for item in items:
-        places.append(frame.index(item, places[-1] + 1 if places else 0))
-    return [*places, len(frame)]
-
-
-def _cost(slot: list[str]) -> int:
-    variants = set(slot)
-    return len(slot[0]) if len(variants) == 1 else sum(len(v) + 36 for v in variants)
-
-
-def _write_slot(slot: list[str], shown: int) -> str:
-    variants: dict[str, list[int]] = {}
-    for frame, text in enumerate(slot):
-        variants.setdefault(text, []).append(frame)
-    if len(variants) == 1:
-        return slot[0]
-    out = []
-    for text, members in variants.items():
-        if text:
-            hidden = "" if shown in members else ' display="none"'
-            out.append(f'<g data-f="{" ".join(map(str, members))}"{hidden}>{text}</g>')
-    return "".join(out)
-
-
-def resolve(text: str, definitions: dict[str, str], prefix: str) -> tuple[str, str]:
-    """Return ``text`` and the used definitions with content hashes replaced by ids ``prefix`` + number."""
-    names: dict[str, str] = {}
-
-    def name(match: re.Match[str]) -> str:
-        return names.setdefault(match[1], f"{prefix}-{len(names)}")
-
-    text = _REFERENCE.sub(name, text)
-    written: list[str] = []
-    while len(written) < len(names):  # a definition may refer to another one, which then joins the queue
-        key = list(names)[len(written)]
-        body = _REFERENCE.sub(name, definitions[key])
-        written.append(re.sub(r"^<(\w+)", rf'<\1 id="{names[key]}"', body, count=1))
-    return text, "".join(written)
