@@ -1,9 +1,12 @@
 """Phase transitions in attention: a Bayesian theory of copy-head emergence, and the networks that test it.
 
-``import copyhead`` loads numpy and scipy only.  Figures, sliders and training live in submodules.
+``import copyhead`` loads numpy and scipy only.  Figures, sliders and checkers live in submodules.
 """
 
+from copyhead.linear import LinearAction, LinearState
 from copyhead.setup import Setup
+from copyhead.softmax import SoftmaxAction, SoftmaxState
+from copyhead.transition import FirstOrderTransition
 
-__all__ = ["Setup"]
+__all__ = ["FirstOrderTransition", "LinearAction", "LinearState", "Setup", "SoftmaxAction", "SoftmaxState"]
 __version__ = "0.1.0"

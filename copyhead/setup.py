@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Integral, Real
+
+from copyhead.validation import positive_number, whole_number
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,4 @@ class Setup:
         for name in ("L", "V"):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), minimum=2))
         for name in ("sigma2", "g_O", "g_W"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or value <= 0:
-                raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
-            object.__setattr__(self, name, float(value))
-
-
-def whole_number(name: str, value: object, minimum: int) -> int:
-    """Return ``value`` as an int, or raise ValueError naming the argument, its value and the allowed range."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= minimum:
-        return int(value)
-    raise ValueError(f"{name} must be an integer >= {minimum}, got {value!r}")
+            object.__setattr__(self, name, positive_number(name, getattr(self, name)))
