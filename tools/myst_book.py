@@ -57,6 +57,7 @@ def heading_text(block: Block) -> str:
 
 def make_page(name: str, path: Path, text: str, extensions: frozenset[str]) -> Page:
     """Read front matter; a page with a kernelspec is a notebook and must be exportable."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     grammar = Grammar(path, extensions)
     head = re.match(r"---\n(.*?)\n---\s*(?:\n|$)", text, re.DOTALL)
     meta = load_yaml(head[1], "front matter", grammar, 1) if head else {}
@@ -223,7 +224,8 @@ def load_book(root: Path) -> Book:
             raise ExportError(root / "_toc.yml", 1, f"page {name} cannot be read: {error}") from None
         pages.append(make_page(name, path, text, extensions))
     entries = BibliographyData()
-    for file in config.get("bibtex_bibfiles") or []:
+    sphinx = (config.get("sphinx") or {}).get("config") or {}
+    for file in sphinx.get("bibtex_bibfiles") or config.get("bibtex_bibfiles") or []:
         try:
             entries.add_entries(parse_file(str(root / file)).entries.items())
         except (OSError, PybtexError) as error:

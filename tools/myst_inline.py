@@ -50,11 +50,11 @@ class Inline:
                 piece = self.formula(text, position, here)
             elif character == "<":
                 match = TAG.match(text, position)
+                if match and re.match(r"<(?:project|path|inv):", match[0]):
+                    raise self.error(here, f"unsupported construct: {match[0]}")
                 if match:
                     piece = match[0]
                     self.check_html(piece, here)
-                elif re.match(r"<(?:project|path|inv):", text[position:]):
-                    raise self.error(here, f"unsupported construct: {text[position:].split('>')[0]}>")
             elif text.startswith("[^", position):
                 raise self.error(here, "unsupported construct: footnote")
             elif character == "[" or text.startswith("![", position):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from textwrap import dedent
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -67,12 +68,12 @@ class Markdown:
         Jupyter takes formulas out before it reads Markdown, so in a quote the marks of the lines would become
         part of the formula: there it is set on one line.
         """
-        tex = "\n".join(line.rstrip() for line in block.content.split("\n"))
-        if re.search(r"\n[ \t]*\n", tex.strip()) or not tex.strip():
+        tex = dedent("\n".join(line.rstrip() for line in block.content.split("\n"))).strip()
+        if "\n\n" in tex or not tex:
             raise self.error(block.line, "empty formula, or blank line in a formula")
         if match := NUMBERED.search(tex):
             raise self.error(block.line, f"unsupported in a formula: {match[0]} (use aligned and a label)")
-        tex = re.sub(r"(?<!\\)%.*", "", tex) if one_line else tex.strip("\n")
+        tex = re.sub(r"(?<!\\)%.*", "", tex).strip() if one_line else tex
         outer = tex
         for pattern in (ENVIRONMENT, GROUP):
             while pattern.search(outer):
