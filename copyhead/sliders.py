@@ -16,6 +16,8 @@ from html import escape
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from copyhead.figures import checked_alt, no_leaks, render, style
 from copyhead.inline import asset, panels_html, stylesheet, unique_id
 from copyhead.svg import Drawing
@@ -34,7 +36,7 @@ class StaticSlider:
 
 
 def slider_figure(
-    values: Sequence[Any],
+    values: Sequence[Any] | np.ndarray,
     draw: Callable[[Any], Any],
     *,
     name: str,

@@ -195,13 +195,10 @@ def short_path(data: str, decimals: int = 2) -> str:
                 letter, shifted = "v", shifted[1:]
         if letter != last or letter == "m":
             out.append(letter)
-            joined = ""
-        else:
-            joined = " "
         for value in shifted:
             number = _number(value / scale, decimals)
-            out.append(number if number[0] == "-" or not joined else joined + number)
-            joined = " "
+            apart = out[-1].isalpha() or number[0] == "-" or (number[0] == "." and "." in out[-1])
+            out.append(number if apart else " " + number)
         last = letter
     return "".join(out)
 
