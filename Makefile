@@ -38,6 +38,7 @@ book: pages
 lint: $(READY)
 	$(BIN)/ruff check copyhead tools tests
 	$(BIN)/mypy
+	$(BIN)/mypy --disallow-untyped-defs copyhead tools
 	$(BIN)/python tools/export_notebooks.py --check
 	find book -name '*.ipynb' -not -path '*/.*' -exec $(BIN)/ruff check --no-cache {} +
 

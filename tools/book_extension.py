@@ -4,6 +4,7 @@
   a chapter, to which a line with reading time, measured CPU time, Colab badge and notebook download is added;
 * addresses derived from ``repository.url``, so that they stand once in the repository;
 * re-reading of a page when its notebook was executed again;
+* a download button that offers the exported notebook instead of the page's source;
 * removal of font preloads, which browsers refuse for pages opened from a file.
 """
 
@@ -54,9 +55,7 @@ def colab_address(repository: str, branch: str, docname: str) -> str:
     """Address on Colab of the notebook exported beside chapter ``docname``; ``repository`` is on GitHub."""
     match = re.fullmatch(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?", repository)
     if not match:
-        raise ValueError(
-            f"repository.url must be https://github.com/<owner>/<name>, got {repository!r} (_config.yml)"
-        )
+        raise ValueError(f"repository.url must be https://github.com/<owner>/<name>, got {repository!r} (_config.yml)")
     owner, name = match.groups()
     return f"https://colab.research.google.com/github/{owner}/{name}/blob/{quote(branch)}/{docname}.ipynb"
 
@@ -133,6 +132,23 @@ def depend_on_outputs(app: Sphinx, docname: str, source: list[str]) -> None:
         app.env.note_dependency(str(executed))
 
 
+def offer_notebook(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: object) -> None:
+    """Let the download button of the theme lead to the exported notebook; page sources are not published."""
+    for group in context.get("header_buttons", []):
+        if group.get("label") == "download-buttons":
+            group["buttons"] = [b for b in group["buttons"] if b["label"] == "download-pdf-button"]
+            if Path(app.srcdir, f"{pagename}.ipynb").exists():
+                notebook = {
+                    "type": "link",
+                    "url": f"{pagename.rsplit('/', 1)[-1]}.ipynb",
+                    "text": ".ipynb",
+                    "icon": "fas fa-code",
+                    "tooltip": "Download the notebook",
+                    "label": "download-notebook-button",
+                }
+                group["buttons"].insert(0, notebook)
+
+
 def copy_notebooks(app: Sphinx, error: Exception | None) -> None:
     """Put each exported notebook beside its page, for the download link."""
     if error or app.builder.format != "html":
@@ -161,6 +177,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_post_transform(FillChapterFacts)
     app.connect("config-inited", derive_addresses)
     app.connect("source-read", depend_on_outputs)
+    app.connect("html-page-context", offer_notebook, priority=900)  # after the theme's own handler
     app.connect("build-finished", copy_notebooks)
     app.connect("build-finished", drop_font_preloads)
     # A change of this file makes Sphinx read every page again.

@@ -9,20 +9,18 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "copyhead"
 
 
 def code_without_magics(source: str) -> str:
-    """Blank out IPython magics and shell lines, which ``ast`` cannot read."""
-    lines = source.splitlines()
-    if lines and lines[0].startswith("%%"):
-        return ""
-    return "\n".join("pass" if line.lstrip().startswith(("%", "!")) else line for line in lines)
+    """Replace IPython magics and shell lines, which ``ast`` cannot read, by ``pass``."""
+    return "" if source.startswith("%%") else re.sub(r"^(\s*)[%!].*", r"\1pass", source, flags=re.MULTILINE)
 
 
 def package_modules(root: Path) -> dict[str, Path]:
@@ -34,7 +32,7 @@ def package_modules(root: Path) -> dict[str, Path]:
     return modules
 
 
-def imports(source: str, package: str | None = None) -> set[str]:
+def imports(source: str, package: str = "") -> set[str]:
     """Dotted names that ``source`` imports anywhere, in functions too; ``from a import b`` gives ``a.b``.
 
     ``package`` is the package that the source belongs to, for relative imports.  An import by computed name
@@ -46,61 +44,56 @@ def imports(source: str, package: str | None = None) -> set[str]:
             # `import copyhead` makes every name of the package reachable as an attribute.
             names |= {f"{alias.name}.*" if alias.name == PACKAGE else alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parents = (package or "").split(".")
-                base = ".".join([*parents[: len(parents) - node.level + 1], *([base] if base else [])])
+            parents = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*parents, *([node.module] if node.module else [])])
             names |= {f"{base}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Name | ast.Attribute):
-            name = node.id if isinstance(node, ast.Name) else node.attr
-            if name in {"import_module", "__import__"}:
+            if (node.id if isinstance(node, ast.Name) else node.attr) in {"import_module", "__import__"}:
                 names.add("*")
     return names
+
+
+def bound_at_import(tree: ast.Module) -> set[str] | None:
+    """Names that the package's ``__init__`` binds when it runs; None when it has no others (no ``__getattr__``)."""
+    if not any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body):
+        return None
+    bound: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            bound |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            bound |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return bound
 
 
 def reachable(sources: Iterable[str], root: Path) -> set[Path]:
     """Files of the package that running ``sources`` can load, directly or through other modules."""
     modules = package_modules(root)
-    lazy = any(
-        isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
-        for node in ast.walk(ast.parse(modules[PACKAGE].read_text("utf-8")))
-    )
+    bound = bound_at_import(ast.parse(modules[PACKAGE].read_text("utf-8")))
     todo = {name for source in sources for name in imports(code_without_magics(source))}
-    found: set[str] = set()
     seen: set[str] = set()
+    found: set[str] = set()
     while todo:
         name = todo.pop()
-        if name in seen:
-            continue
         seen.add(name)
-        if name != "*" and name.split(".")[0] != PACKAGE:
+        top, _, inner = name.partition(".")
+        if name != "*" and top != PACKAGE:
             continue
-        if name == "*" or (name == f"{PACKAGE}.*" and lazy):
+        # A name that the package makes on first use may come from any module.
+        lazy = bound is not None and "." not in inner and inner not in bound and name not in modules
+        if name == "*" or (lazy and inner):
             return set(modules.values())
         # Importing a.b.c loads a, a.b and, where it is a module, a.b.c.
         parts = name.split(".")
-        loaded = {".".join(parts[:i]) for i in range(1, len(parts) + 1)} & modules.keys()
-        if lazy and parts[:1] == [PACKAGE] and len(parts) == 2 and name not in modules and not eager(name, root):
-            return set(modules.values())
-        for module in loaded - found:
+        for module in {".".join(parts[:i]) for i in range(1, len(parts) + 1)} & modules.keys() - found:
             found.add(module)
             path = modules[module]
             home = module if path.name == "__init__.py" else module.rpartition(".")[0]
-            todo |= imports(path.read_text("utf-8"), home)
+            todo |= imports(path.read_text("utf-8"), home) - seen
     return {modules[module] for module in found}
 
 
-def eager(name: str, root: Path) -> bool:
-    """Whether ``copyhead.<x>`` is bound in the package's ``__init__`` itself, rather than on first use."""
-    tree = ast.parse((root / PACKAGE / "__init__.py").read_text("utf-8"))
-    bound = {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    for node in tree.body:
-        if isinstance(node, ast.Assign):
-            bound |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return name.rpartition(".")[2] in bound
-
-
-@lru_cache(maxsize=None)
+@cache
 def digest(path: Path) -> str:
     """SHA-256 of a file; files do not change while the tool runs."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -62,7 +62,10 @@ def stale(root: Path, names: list[str]) -> dict[str, str]:
     """Name -> fingerprint of the chapters whose outputs are missing or out of date."""
     todo = {}
     for name in names:
-        key = fingerprint(sources(nbformat.read(root / f"{name}.ipynb", 4)), root)
+        exported = root / f"{name}.ipynb"
+        if not exported.exists():
+            raise FileNotFoundError(f"{exported}: missing; run tools/export_notebooks.py first")
+        key = fingerprint(sources(nbformat.read(exported, 4)), root)
         executed = root / EXECUTED / f"{name}.ipynb"
         if not executed.exists() or nbformat.read(executed, 4).metadata.get("execution_key") != key:
             todo[name] = key
@@ -75,9 +78,7 @@ def seconds(notebook: NotebookNode) -> float:
     for cell in code_cells(notebook):
         stamps = cell.metadata.get("execution", {})
         if "iopub.execute_input" in stamps and "shell.execute_reply" in stamps:
-            begin, end = (
-                datetime.fromisoformat(stamps[key]) for key in ("iopub.execute_input", "shell.execute_reply")
-            )
+            begin, end = (datetime.fromisoformat(stamps[key]) for key in ("iopub.execute_input", "shell.execute_reply"))
             total += (end - begin).total_seconds()
     return total
 
