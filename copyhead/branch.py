@@ -75,7 +75,7 @@ class Branch:
                 step = s - error / (sign * slope)
             usable = (step >= low) & (step <= high)
             new = np.where(error == 0, s, np.where(usable, step, (low + high) / 2))
-            done = np.abs(error) <= 2e-15 * (1 + np.abs(target))  # the rounding error of ln P itself
+            done = np.abs(error) <= 1e-13 * (1 + np.abs(target))  # near the rounding of ln P; one more step was made
             s = new
             if np.all(done | ~inside):
                 break

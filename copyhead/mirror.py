@@ -43,7 +43,7 @@ def _profile(setup: Setup, a: float, b: float, P: float, s: Array) -> tuple[Arra
         f = stiff - F0 / d0**2 - F1 / d1**2
         step = np.where(ordered, f / (2 * A * F0 / d0**3 + 2 * g / V * F1 / d1**3), 0.0)
         y = y - step
-        if np.all(step >= -1e-15 * y):  # monotone from below
+        if np.all(step >= -1e-9 * y):  # monotone from below, quadratic
             break
     # dS/drho of the ray's minimum; equal to |h/rho| dS/dh there, but free of cancellation at large kappa
     slope = F0 / (1 + A * y) ** 2 - a - Pi * (V - 1) / V * gap * (V + kappa * j * y) / (V + g * y) ** 2
