@@ -269,8 +269,18 @@ def test_shapes():
 
 BAD = [
     (lambda a, s: SoftmaxAction(a.setup, prior="flat"), "prior", "'flat'", "exact"),
-    (lambda a, s: SoftmaxAction("setup"), "setup", "'setup'", "Setup"),
-    (lambda a, s: LinearAction(None), "setup", "None", "Setup"),
+    (
+        lambda a, s: SoftmaxAction("setup"),  # type: ignore[arg-type]
+        "setup",
+        "'setup'",
+        "Setup",
+    ),
+    (
+        lambda a, s: LinearAction(None),  # type: ignore[arg-type]
+        "setup",
+        "None",
+        "Setup",
+    ),
     (lambda a, s: a.action(0, 0, 0), "P", "0.0", "> 0"),
     (lambda a, s: a.action(math.nan, 0, 1), "c1", "nan", "finite"),
     (lambda a, s: a.action(0, "x", 1), "c_G", "'x'", "finite"),
