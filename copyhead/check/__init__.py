@@ -41,9 +41,15 @@ __all__ = [
 ]
 
 
+# While a module loads, ``from copyhead.check import <module>`` asks ``__getattr__`` for its name first.
+_loading = False
+
+
 def _modules() -> tuple[ModuleType, ...]:
     """The modules with checkers; spelled-out imports let tools read off what a chapter depends on."""
-    return ()
+    from copyhead.check import data, prior, prior_action
+
+    return (data, prior, prior_action)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
@@ -51,8 +57,14 @@ def _checkers() -> dict[str, Callable[[Any], bool]]:
 
     Raises ImportError if two modules define a checker of the same name.
     """
+    global _loading
+    _loading = True
+    try:
+        modules = _modules()
+    finally:
+        _loading = False
     found: dict[str, Callable[[Any], bool]] = {}
-    for module in _modules():
+    for module in modules:
         for name, member in vars(module).items():
             if name.startswith("_") or not inspect.isfunction(member) or member.__module__ != module.__name__:
                 continue
@@ -63,7 +75,7 @@ def _checkers() -> dict[str, Callable[[Any], bool]]:
 
 
 def __getattr__(name: str) -> Callable[[Any], bool]:
-    if not name.startswith("_") and name in (found := _checkers()):
+    if not _loading and not name.startswith("_") and name in (found := _checkers()):
         return found[name]
     raise AttributeError(f"there is no checker {name!r}; see dir(check)")
 
