@@ -55,6 +55,17 @@ def dense_data_term(K: ArrayLike, Y: ArrayLike, sigma2: float) -> float:
     return float(np.sum(Y * np.linalg.solve(K + sigma2 * np.eye(len(K)), Y)) / 2)
 
 
+def exact_data_term(setup: Setup, X: ArrayLike, G: ArrayLike) -> float:
+    """S_data of given sequences X (P, L, V) and one attention matrix G (L, L), without approximation, in V + L dimensions.
+
+    Equation: eq-equivalent-kernel-reduction.
+    """
+    features, Y = readout_features(X, G), targets(X)
+    gram, labels = features.T @ features, features.T @ Y
+    ridge = gram + setup.sigma2 / setup.g_O * np.eye(len(gram))
+    return float((len(Y) - np.sum(labels * np.linalg.solve(ridge, labels))) / (2 * setup.sigma2))
+
+
 def population_moments(G: ArrayLike, V: int) -> tuple[Array, Array]:
     """Means per sequence of Psi^T Psi, shape (V + L, V + L), and of Psi^T Y, shape (V + L, V), for constant G (L, L).
 
@@ -82,6 +93,20 @@ def equivalent_data_term(setup: Setup, G: ArrayLike, P: float) -> float:
     ridge = P * gram + setup.sigma2 / setup.g_O * np.eye(len(gram))
     explained = np.sum(P * labels * np.linalg.solve(ridge, P * labels))
     return float((P * len(np.asarray(G)) - explained) / (2 * setup.sigma2))
+
+
+def optimism(setup: Setup, X: ArrayLike, G: ArrayLike) -> float:
+    """F(W_mean) - min F >= 0 on the sequences X (P, L, V): how much the readout gains by adapting to its own data set.
+
+    F is the ridge regression whose minimum is the exact data term, W_mean minimises its mean over data sets.  The mean
+    over data sets of this difference is S_EK - <S_data>; it fluctuates far less than S_data itself.
+    Equation: eq-equivalent-kernel-optimism.
+    """
+    P, (gram, labels) = len(_one_hot(X)), population_moments(G, setup.V)
+    W = np.linalg.solve(P * gram + setup.sigma2 / setup.g_O * np.eye(len(gram)), P * labels)
+    misfit = np.sum((targets(X) - readout_features(X, G) @ W) ** 2)
+    F = misfit / (2 * setup.sigma2) + np.sum(W**2) / (2 * setup.g_O)
+    return float(F - exact_data_term(setup, X, G))
 
 
 def fourier_vectors(X: ArrayLike) -> NDArray[np.complex128]:
