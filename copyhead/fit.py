@@ -16,13 +16,15 @@ from scipy.optimize import minimize
 
 from copyhead.patterns import coverage, order_parameters
 from copyhead.reduced import Attention, ReducedAction, check_attention
-from copyhead.setup import Setup, whole_number
+from copyhead.setup import Setup
 from copyhead.starts import copy_start, ray_minimum, softest_mode, uniform_start, wrong_sign_tokens
 from copyhead.task import HELD_OUT, sequences
+from copyhead.validation import positive_number, whole_number
 
 Matrix = NDArray[np.float64]
 TEST_SEQUENCES = 1000
 MAX_EVALUATIONS = 5000
+SAME_MINIMUM = 1e-5            # two searches whose actions differ by less have found one minimum
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,8 +49,8 @@ class Fit:
     M : ndarray, (V + L, V + L), read-only
         The fitted attention weights.
     start : str
-        The start that led to the minimum: "uniform", "copy", "given", "softest mode" (linear, just above the critical
-        P), or "zero" (linear, below it: zero is proved to be the global minimum on these data).
+        The start that led to the minimum: "uniform", "copy", "both" (they led to the same one), "given", "softest mode"
+        (linear, just above the critical P), or "zero" (linear, below it: the global minimum on these data is M = 0).
     converged : bool
         Whether every entry of the gradient, in units of the prior width, is at most the tolerance.
     evaluations : int
@@ -71,7 +73,7 @@ class Fit:
     def __repr__(self) -> str:
         names = [name for name in ("c1", "c_G", "a_G", "action", "loss", "test_loss", "coverage") if hasattr(self, name)]
         numbers = ", ".join(f"{name}={getattr(self, name):.6g}" for name in names)
-        return f"{type(self).__name__}(P={self.P}, seed={self.seed}, {numbers}, start={self.start!r}, converged={self.converged})"
+        return f"{type(self).__name__}(P={self.P}, seed={self.seed}, {numbers}, start={self.start!r})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,13 +133,14 @@ def fit_map(setup: Setup, attention: Attention, P: int, seed: int = 0, *,
         raise ValueError(f"setup must be a copyhead.Setup, got {setup!r}")
     check_attention(attention)
     P, seed = whole_number("P", P, minimum=1), whole_number("seed", seed, minimum=0)
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 < tolerance < np.inf:
-        raise ValueError(f"tolerance must be a finite number > 0, got {tolerance!r}")
+    tolerance = positive_number("tolerance", tolerance)
 
     action = ReducedAction(setup, attention, sequences(setup.L, setup.V, P, seed))
     starts = _starts(action, start)
     searches = {name: _search(action, M, tolerance) for name, M in starts.items()}
     name, best = min(searches.items(), key=lambda item: item[1].action)
+    if max(search.action for search in searches.values()) - best.action < SAME_MINIMUM:
+        name = start if isinstance(start, str) and len(searches) > 1 else name
     M = best.M
     G = action.attention(M)
     common: dict[str, Any] = dict(
@@ -164,7 +167,10 @@ class _Search:
 def _starts(action: ReducedAction, start: str | Matrix) -> dict[str, Matrix]:
     size = action.setup.V + action.setup.L
     if not isinstance(start, str):
-        M = np.asarray(start, dtype=np.float64)
+        try:
+            M = np.asarray(start, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"start must be 'both', 'uniform', 'copy' or an array of numbers, got {start!r}") from None
         if M.shape != (size, size) or not np.isfinite(M).all():
             raise ValueError(f"start must be finite and of shape (V + L, V + L) = {(size, size)}, got shape {M.shape}")
         return {"given": M}
@@ -204,7 +210,7 @@ def _descend(action: ReducedAction, M: Matrix, tolerance: float) -> _Search:
         return value, width * gradient.ravel()
 
     result = minimize(objective, (M / width).ravel(), jac=True, method="L-BFGS-B",
-                      options=dict(maxcor=20, gtol=tolerance, ftol=0.0, maxiter=MAX_EVALUATIONS, maxfun=MAX_EVALUATIONS))
+                      options=dict(maxcor=50, gtol=tolerance, ftol=0.0, maxiter=MAX_EVALUATIONS, maxfun=MAX_EVALUATIONS))
     return _Search(width * result.x.reshape(M.shape), float(result.fun), float(np.abs(result.jac).max()), int(result.nfev))
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from copyhead.setup import whole_number
+from copyhead.validation import whole_number
 
 
 def J(L: int) -> NDArray[np.float64]:

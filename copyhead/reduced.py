@@ -142,7 +142,7 @@ class ReducedAction:
 
 def check_attention(attention: object) -> None:
     """Raise ValueError unless ``attention`` is one of the two kinds."""
-    if attention not in ("linear", "softmax"):
+    if not isinstance(attention, str) or attention not in ("linear", "softmax"):
         raise ValueError(f"attention must be 'linear' or 'softmax', got {attention!r}")
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from copyhead.setup import whole_number
+from copyhead.validation import whole_number
 
 TRAINING, HELD_OUT = 0, 1
 
