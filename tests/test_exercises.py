@@ -99,8 +99,8 @@ def called(node: ast.AST) -> str | None:
 def has_gaps_of(stub: str, solution: str) -> bool:
     """Whether the lines of the stub are those of the solution, in order, with at least one gap.
 
-    A line ``...`` stands for any lines; a line that ends in ``= ...`` or ``return ...`` for one that begins so, and
-    the lines that continue it.  Blank lines do not count.
+    A line ``...`` stands for any lines; a longer line that ends in `` ...`` for any lines of which one begins like
+    it.  Blank lines do not count.
     """
     have = [line.rstrip() for line in stub.split("\n") if line.strip()]
     want = [line.rstrip() for line in solution.split("\n") if line.strip()]
@@ -112,11 +112,10 @@ def has_gaps_of(stub: str, solution: str) -> bool:
         line = have[i]
         if line.strip() == "...":
             return any(fits(i + 1, k) for k in range(j, len(want) + 1))
-        if j == len(want):
-            return False
-        if re.search(r"(?:=|\breturn) \.\.\.$", line):
-            return want[j].startswith(line[:-3]) and any(fits(i + 1, k) for k in range(j + 1, len(want) + 1))
-        return line == want[j] and fits(i + 1, j + 1)
+        if line.endswith(" ..."):
+            begins = [k for k in range(j, len(want)) if want[k].startswith(line[:-3])]
+            return any(fits(i + 1, k) for k in range(min(begins, default=len(want)) + 1, len(want) + 1))
+        return j < len(want) and line == want[j] and fits(i + 1, j + 1)
 
     return any(re.search(r"(?:^|\s)\.\.\.$", line) for line in have) and fits(0, 0)
 
@@ -395,6 +394,8 @@ def test_gaps() -> None:
         "def f(x):\n    a = ...\n    b = 2\n    return ...\n",
         "...",
         "def f(x):\n    ...\n    return a + b",
+        "def f(x):\n    ...\n    return a + ...",
+        "def f(x):\n    b = ...\n    return a + b",
     ]:
         assert has_gaps_of(stub, whole), stub
     for stub in [
@@ -402,6 +403,8 @@ def test_gaps() -> None:
         "def f(y):\n    ...",
         "def f(x):\n    b = 2\n    ...",
         "def f(x):\n    ...\n    c = ...",
+        "def f(x):\n    a = ...\n    return a + b\n    b = ...",
+        "def f(x):\n    ...\n    return b + ...",
         "",
         "def f(x):",
     ]:
