@@ -154,13 +154,13 @@ def _static_html(frames: _Frames) -> str:
     data = {"name": frames.name, "labels": frames.labels, "alts": frames.alts, "start": start}
     payload = json.dumps(data, ensure_ascii=False).replace("</", "<\\/")
     identifier = unique_id(picture)
-    width = max(map(len, frames.labels))
+    width = 1.15 * max(map(len, frames.labels))  # room for the longest label: letters are wider than digits
     html = (
         f'<div class="copyhead-figure copyhead-slider" data-value="{label}">{stylesheet()}'
         f'<div class="copyhead-control" hidden><label for="{identifier}">{name}</label>'
+        f'<output for="{identifier}" style="min-width:{width:.1f}ch">{label}</output>'
         f'<input type="range" id="{identifier}" min="0" max="{len(drawn) - 1}" step="1" value="{start}" '
-        f'aria-valuetext="{name} = {label}" autocomplete="off">'
-        f'<output for="{identifier}" style="min-width:{width}ch">{label}</output></div>'
+        f'aria-valuetext="{name} = {label}" autocomplete="off"></div>'
         f'<p class="copyhead-note">Shown: {name} = <span class="copyhead-shown">{label}</span>. '
         f"Moving through all {len(drawn)} values of {name} needs JavaScript, on screen.</p>"
         f'{picture}<p class="copyhead-status" role="status" aria-live="polite"></p>'
@@ -192,7 +192,7 @@ def _live_widget(frames: _Frames) -> Any:
         options=[(label, i) for i, label in enumerate(frames.labels)],
         value=frames.start,
         description=frames.name,
-        continuous_update=True,
+        style={"description_width": "initial"},
         layout=widgets.Layout(width="100%", max_width="44em"),
     )
     figure = widgets.HTML(picture(frames.start))
