@@ -73,7 +73,7 @@ class Tour:
             P = np.sort(np.append(P, [t.P * (1 - 1e-9), t.P * (1 + 1e-9)]))
         return P, self.linear.minimum(P), self.softmax.minimum(P)
 
-    def _mark(self, ax: Axes, P: int, *points: tuple[float, str]) -> None:
+    def _mark(self, ax: Axes, P: int, *points: tuple[Any, str]) -> None:
         ax.axvline(P, color=HIGHLIGHT, lw=1)
         for height, colour in points:
             ax.plot(P, height, "o", ms=8, mfc=colour, mec=HIGHLIGHT, mew=1.5)
