@@ -60,7 +60,7 @@ def data_rank(X: ArrayLike, g_emb: float = 1.0, g_p: float = 1.0) -> int:
     second = (np.swapaxes(phi, 1, 2) @ phi).reshape(P, -1)
     n = V + L
     gram = (second.T @ second).reshape(n, n, n, n).transpose(0, 2, 1, 3).reshape(n * n, n * n)
-    return int(np.linalg.matrix_rank(gram, tol=1e-9 * np.linalg.norm(gram, 2), hermitian=True))
+    return int(np.linalg.matrix_rank(gram, tol=1e-9 * np.linalg.norm(gram), hermitian=True))
 
 
 def pseudoinverse_prior_matrix(X: ArrayLike, g_emb: float = 1.0, g_p: float = 1.0) -> Array:
