@@ -79,7 +79,7 @@ class Tour:
             ax.plot(P, height, "o", ms=8, mfc=colour, mec=HIGHLIGHT, mew=1.5)
 
     def _loss(self, P: int) -> Figure:
-        fig, ax = panel("Loss per token: theory (line), networks (dots)", "P", "loss")
+        fig, ax = panel("Loss: theory (line), networks (dots)", "P", "loss")
         grid, linear, softmax = self._grid
         for states, fits, colour, name in (
             (linear, self.linear_fits, LINEAR, "linear"),
@@ -93,7 +93,7 @@ class Tour:
         return fig
 
     def _order_parameters(self, P: int) -> Figure:
-        fig, ax = panel("Order parameters: theory (line), networks (dots)", "P", "order parameter")
+        fig, ax = panel("Order parameters", "P", "order parameter")
         grid, linear, softmax = self._grid
         root = np.sqrt(self.setup.L)
         curves = (
@@ -139,7 +139,7 @@ class Tour:
         for sign in (1, -1):
             ax.plot(sign * states.c1[passed], sign * states.c_G[passed], color=HIGHLIGHT, lw=1.2)
             ax.plot(sign * now.c1, sign * now.c_G, "o", ms=8, mfc=LINEAR, mec=HIGHLIGHT, mew=1.5)
-        ax.plot(self.linear_fits[P].c1, self.linear_fits[P].c_G, "^", ms=6, color=HIGHLIGHT)
+        ax.plot(self.linear_fits[P].c1, self.linear_fits[P].c_G, "^", ms=7, mfc="none", mec="white", mew=1.2)
         return fig
 
     def _attention(self, P: int, attention: str) -> Figure:
