@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 
 from copyhead.patterns import G_star, J, pattern
 from copyhead.reduced import ReducedAction, planted
+from copyhead.task import one_hot, targets
 
 Matrix = NDArray[np.float64]
 
@@ -28,15 +29,45 @@ def uniform_start(action: ReducedAction) -> Matrix:
 
 
 def copy_start(action: ReducedAction) -> Matrix:
-    """An M that copies: half-way from uniform to sharp for softmax, the best c1 = c_G for linear.
-
-    The softmax copy weight m = (1 + 1/L)/2 needs the logit gap ln(L + 1), 3.26 at L = 25.  A much larger gap is
-    unsafe near the transition: the prior then pulls so hard that the first steps jump over the copy basin.
-    """
+    """An M that copies: the best multiple of c1 = c_G for linear; for softmax the logit gap of ``copy_gap``."""
     L, V = action.setup.L, action.setup.V
     if action.attention_kind == "softmax":
-        return planted(np.log(L + 1) * (G_star(L) - J(L) / L), V)
+        return planted(copy_gap(action) * (G_star(L) - J(L) / L), V)
     return ray_minimum(action, planted(L * pattern(1.0, 1.0, L), V))
+
+
+def copy_gap(action: ReducedAction, points: int = 64) -> float:
+    """Logit gap ell of the copy state among attention matrices in span{J, G*}, for these data; softmax attention.
+
+    A start at a fixed large gap is unsafe: the prior pulls so hard that the first steps of a search can jump over the
+    copy basin.  So the action is scanned along ell first.  Its last local minimum behind an inflection is the copy
+    state.  Where the scan has only the inflection, the copy state may still exist for attention outside the span, close
+    by, and the inflection is returned.  Without one (small L) there is a single state, and its gap is returned.
+    """
+    setup = action.setup
+    L, P = setup.L, len(action.tokens)
+    bases = [action.features(np.broadcast_to(G, (P, L, L))).astype(np.float64) for G in (J(L) / L, G_star(L))]
+    Y = one_hot(targets(action.tokens), setup.V).reshape(P * L, -1)
+    A = np.array([[Z.T @ Q for Q in bases] for Z in bases])
+    B = np.array([Z.T @ Y for Z in bases])
+    ridge = setup.sigma2 / setup.g_O * np.eye(L + setup.V)
+
+    def scanned(ell: float) -> float:
+        copied = (np.exp(ell) - 1) / (L - 1 + np.exp(ell))                      # weight of G* in the attention
+        w = np.array([1 - copied, copied])
+        b = np.tensordot(w, B, axes=1)
+        fit = np.vdot(b, np.linalg.solve(np.einsum("i,j,ijab->ab", w, w, A) + ridge, b))
+        return float((P * L - fit) / (2 * setup.sigma2) + (L - 1) * ell**2 / (2 * setup.g_W))
+
+    top = np.sqrt(2 * setup.g_W * scanned(0.0) / (L - 1))                       # beyond, the prior alone exceeds S(0)
+    ell = np.linspace(0, top, points)
+    S = np.array([scanned(x) for x in ell])
+    slope = np.diff(S)
+    inflections = [i for i in range(1, points - 2) if slope[i - 1] > slope[i] <= slope[i + 1]]
+    if not inflections:
+        return float(ell[np.argmin(S)])
+    rising = [i for i in range(inflections[-1], points - 1) if slope[i] > 0]    # the first is the inflection or a minimum
+    return float(ell[rising[0]])
 
 
 def ray_minimum(action: ReducedAction, M: Matrix) -> Matrix:

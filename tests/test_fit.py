@@ -12,7 +12,7 @@ from copyhead import LinearAction, Setup, SoftmaxAction
 from copyhead.fit import TEST_SEQUENCES, LinearFit, SoftmaxFit, _descend, fit_map
 from copyhead.patterns import G_star, order_parameters, pattern
 from copyhead.reduced import ReducedAction, planted
-from copyhead.starts import ray_minimum, softest_mode, wrong_sign_tokens
+from copyhead.starts import copy_gap, ray_minimum, softest_mode, wrong_sign_tokens
 from copyhead.task import HELD_OUT, features, one_hot, sequences, targets
 
 PAPER = Setup(25, 5, 30.0)
@@ -21,9 +21,10 @@ FITS: dict = {}
 
 
 def paper_fit(kind, P, seed, start="both"):
+    """A fit at the paper's parameters, made once; its action is accurate to 1e-6, its order parameters to 1e-4."""
     key = (kind, P, seed, start)
     if key not in FITS:
-        FITS[key] = fit_map(PAPER, kind, P, seed=seed, start=start)
+        FITS[key] = fit_map(PAPER, kind, P, seed=seed, start=start, tolerance=1e-3)
     return FITS[key]
 
 
@@ -61,7 +62,7 @@ def test_softmax_copies_at_275_where_the_theory_is_still_uniform():
     assert np.mean([fit.a_G for fit in copying]) / 5 == pytest.approx(STUDY["softmax"]["275"], rel=0.05)
     for fit, seed in zip(fits, range(5), strict=True):
         uniform = paper_fit("softmax", 275, seed, start="uniform")
-        assert uniform.a_G / 5 < 0.03 and fit.action <= uniform.action + 1e-9
+        assert uniform.a_G / 5 < 0.03 and fit.action <= uniform.action + 1e-5
 
 
 def test_softmax_hysteresis_and_equal_action():
@@ -76,7 +77,7 @@ def test_softmax_hysteresis_and_equal_action():
     branch = paper_fit("softmax", 275, 0, "copy")
     followed = fit_map(PAPER, "softmax", 266, seed=0, start=branch.M)
     assert followed.start == "given" and followed.a_G / 5 > 0.1
-    assert followed.action == pytest.approx(paper_fit("softmax", 266, 0, "copy").action, abs=1e-6)
+    assert followed.action == pytest.approx(paper_fit("softmax", 266, 0, "copy").action, abs=1e-5)
 
 
 @pytest.mark.parametrize("P", [60, 100, 200, 400, 500, 800])
@@ -116,6 +117,25 @@ def test_softmax_fit_is_explained_by_copying_and_same_token_attention():
     full = fit_map(setup, "softmax", P, start="copy", tolerance=1e-3).action
     assert full < three < theory.action
     assert theory.action - three > 0.9 * (theory.action - full)
+
+
+@pytest.mark.parametrize("setup", [Setup(60, 5, 6.0), Setup(25, 20, 6.0), Setup(40, 3, 6.0)], ids=str)
+def test_softmax_finds_the_right_state_on_both_sides_of_the_transition_at_other_sizes(setup):
+    # 15 % on either side: finite data and same-token attention shift the transition by 2-5 % at these sizes.
+    transition = SoftmaxAction(setup).first_order_transition()
+    below, above = (fit_map(setup, "softmax", round(x * transition.P), tolerance=1e-3) for x in (0.85, 1.15))
+    assert below.a_G < 2 * transition.uniform.a_G
+    assert above.a_G > 0.9 * transition.copy.a_G
+    states = SoftmaxAction(setup).minima(above.P)
+    assert above.action < min(state.action for state in states)
+
+
+@pytest.mark.parametrize("L, V, P", [(25, 5, 275), (25, 5, 400), (60, 5, 450), (40, 20, 420), (12, 5, 300), (2, 3, 50)])
+def test_copy_gap_is_the_copy_state_of_the_two_pattern_theory(L, V, P):
+    # The theory averages over data sets; one data set moves the minimum by a few per cent.
+    action = ReducedAction(Setup(L, V, 30.0), "softmax", sequences(L, V, P, 0))
+    expected = max(state.ell for state in SoftmaxAction(action.setup).minima(P))
+    assert copy_gap(action) == pytest.approx(expected, rel=0.06, abs=0.06)
 
 
 def test_coverage_agrees_with_the_study():
