@@ -148,9 +148,11 @@ def test_page_reads_without_scripts(name: str, open_page: Callable[..., Visit]) 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_page_prints(visit: Visit, scheme: str) -> None:
     page = visit.page
-    page.emulate_media(media="print", color_scheme=scheme)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     try:
         page.wait_for_function("s => document.documentElement.dataset.theme === s", arg=scheme, timeout=5000)
+        page.emulate_media(media="print")
+        page.wait_for_function("() => document.documentElement.dataset.theme === 'light'", timeout=5000)
         assert page.locator("h1:visible").count() == 1
         assert not page.locator(".bd-sidebar-primary").is_visible()
         for facts in page.locator(".chapter-facts").all():
