@@ -42,8 +42,10 @@ lint: $(READY)
 	$(BIN)/python tools/export_notebooks.py --check
 	find book -name '*.ipynb' -not -path '*/.*' -exec $(BIN)/ruff check --no-cache {} +
 
+# Benchmarks measure alone; everything else shares two cores.
 test: pages lint
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -q tests/test_benchmarks.py
+	$(PYTEST) -m "not slow" --ignore=tests/test_benchmarks.py -n 2 --dist=worksteal
 
 check: pages
 	$(PYTEST) -m slow
