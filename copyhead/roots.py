@@ -15,11 +15,12 @@ def all_roots(function: Callable[[Array], Array], grid: Array, values: Array | N
     """Zeros of ``function`` on the increasing ``grid`` as (position, whether it rises through zero), in order.
 
     A pair of zeros inside one cell shows as an extremum that the parabola through three samples carries close to, or
-    across, zero; each such extremum is refined and tested.  NaN marks where the function is not defined.
+    across, zero; each such extremum is refined and tested.  NaN marks where the function is not defined; a change of
+    sign across such a gap is not a zero.
     ``values`` are the samples on the grid, if the caller has them.
     """
     values = function(grid) if values is None else values
-    points = dict(zip(grid[np.isfinite(values)], values[np.isfinite(values)], strict=True))
+    points = dict(zip(grid, np.where(np.isfinite(values), values, np.nan), strict=True))  # NaN compares as False below
 
     def at(s: float) -> float:
         return float(function(np.array([s]))[0])

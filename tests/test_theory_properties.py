@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import symbolic
 import sympy as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from copyhead import LinearAction, Setup, SoftmaxAction
@@ -152,6 +152,7 @@ def test_linear_minimum_is_global(setup, p):
 
 
 @given(log_integers(3, 3000), log_integers(2, 50), log_uniform(0.3, 30))
+@example(5, 51, 1.32049)  # two sectors of ordered rays with c1 < 0 < c_G, and none between them
 def test_linear_minima_match_the_fan(L, V, relative):
     """Relative to the crossover scale, where pooled, copy and mirror states coexist in some cases."""
     setup = Setup(L, V, sigma2=1.0)
