@@ -7,6 +7,7 @@ READY := .venv/.ready
 PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+.NOTPARALLEL:
 .PHONY: help env book pages notebooks test drift lint check clean
 
 help:
