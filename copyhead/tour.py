@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _DEPTH = 4.0  # units of action shown above the lowest state
+_TOLERANCE = 1e-3  # of the fits: order parameters to about 1e-4, less than a line's width
 
 
 class Tour:
@@ -37,8 +38,12 @@ class Tour:
     def __init__(self, setup: Setup, values: Sequence[int], seed: int = 0) -> None:
         self.setup, self.values = setup, [int(P) for P in values]
         self.linear, self.softmax = LinearAction(setup), SoftmaxAction(setup)
-        self.linear_fits: dict[int, LinearFit] = {P: fit_map(setup, "linear", P, seed) for P in self.values}
-        self.softmax_fits: dict[int, SoftmaxFit] = {P: fit_map(setup, "softmax", P, seed) for P in self.values}
+        self.linear_fits: dict[int, LinearFit] = {
+            P: fit_map(setup, "linear", P, seed, tolerance=_TOLERANCE) for P in self.values
+        }
+        self.softmax_fits: dict[int, SoftmaxFit] = {
+            P: fit_map(setup, "softmax", P, seed, tolerance=_TOLERANCE) for P in self.values
+        }
 
     def draw(self, P: int) -> list[Figure]:
         """Six panels: loss, action of softmax, order parameters, landscape of linear, and the attention maps."""
