@@ -12,6 +12,7 @@ import re
 import statistics
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -33,6 +34,7 @@ PREFIXES = {"math": "eq-", "exercise": "ex-", "figure": "fig-"}
 LONGEST_CELL, MEDIAN_CELL, NINE_OF_TEN = 15, 5, 12
 
 
+@cache
 def constructs(text: str) -> list[Block]:
     return list(walk(text, Grammar(Path("chapter.md"), EXTENSIONS, strict=False)))
 

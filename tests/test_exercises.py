@@ -15,6 +15,7 @@ import builtins
 import pkgutil
 import re
 import runpy
+import symtable
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -125,31 +126,40 @@ def has_gaps_of(stub: str, solution: str) -> bool:
 
 def needed(before: list[str], source: str) -> str:
     """The statements of earlier cells that bind or change what ``source`` uses, and what those use in turn."""
-    statements = [node for cell in before for node in ast.parse(plain(cell)).body]
-    wanted = names(ast.parse(source), ast.Load)
-    kept: list[ast.stmt] = []
-    for node in reversed(statements):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            bound = {alias.asname or alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            bound = {node.name}
-        elif isinstance(node, ast.Assert):
-            continue
-        else:
-            bound = names(node, ast.Store) | changed(node)
-        if bound & wanted:
-            kept.insert(0, node)
-            wanted |= names(node, ast.Load)
-    return "\n".join(map(ast.unparse, kept))
+    statements = [node for cell in before for node in ast.parse(plain(cell)).body if not isinstance(node, ast.Assert)]
+    wanted: set[str] = set()
+    more = free_names(source)
+    kept: set[int] = set()
+    while more - wanted:
+        wanted |= more
+        for number, node in enumerate(statements):
+            if number not in kept and bound_names(node) & wanted:
+                kept.add(number)
+                more |= free_names(ast.unparse(node))
+    return "\n".join(ast.unparse(statements[number]) for number in sorted(kept))
+
+
+def free_names(source: str) -> set[str]:
+    """Names that ``source`` takes from the notebook: not the local variables of its functions."""
+    found: set[str] = set()
+    tables = [symtable.symtable(source, "cell", "exec")]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        is_module = table.get_type() == "module"
+        found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and (is_module or s.is_global())}
+    return found - set(dir(builtins))
+
+
+def bound_names(node: ast.stmt) -> set[str]:
+    """Names that a statement binds in the notebook, or whose objects it changes."""
+    table = symtable.symtable(ast.unparse(node), "cell", "exec")
+    symbols = table.get_symbols()
+    return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported() or s.is_namespace()} | changed(node)
 
 
 def plain(cell: str) -> str:
     return re.sub(r"^(\s*)[%!].*$", r"\1pass", cell, flags=re.MULTILINE)
-
-
-def names(tree: ast.AST, kind: type[ast.expr_context]) -> set[str]:
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    return {node.id for node in nodes if isinstance(node.ctx, kind)} - set(dir(builtins))
 
 
 def changed(node: ast.AST) -> set[str]:
@@ -175,18 +185,23 @@ class Record(ast.NodeTransformer):
         return ast.Call(ast.Name("__record__", ast.Load()), [node], [])
 
 
-def verdicts(before: list[str], source: str) -> list[bool]:
-    """What the checkers say about the answers in ``source``, which is run after what it needs of ``before``."""
+def namespace(before: list[str], source: str) -> dict[str, Any]:
+    """What ``source`` finds when it runs after the cells ``before``."""
+    space: dict[str, Any] = {"__name__": "exercise", "np": np, "check": check}
+    exec(needed(before, source), space)
+    return space
+
+
+def verdicts(space: dict[str, Any], source: str) -> list[bool]:
+    """What the checkers say about the answers in ``source``."""
     found: list[bool] = []
 
     def record(verdict: bool) -> bool:
         found.append(verdict)
         return verdict
 
-    space: dict[str, Any] = {"__record__": record, "__name__": "exercise", "np": np, "check": check}
-    exec(needed(before, source), space)
     tree = ast.fix_missing_locations(Record().visit(ast.parse(source)))
-    exec(compile(tree, "exercise", "exec"), space)
+    exec(compile(tree, "exercise", "exec"), space | {"__record__": record})
     return found
 
 
@@ -200,9 +215,10 @@ def complaints(exercise: Exercise) -> list[str]:
     if not has_gaps_of(exercise.stub, exercise.solution):
         found.append("the stub is not the solution with gaps")
     if not found:
-        if not all(verdicts(exercise.before, exercise.solution)):
+        space = namespace(exercise.before, exercise.stub + exercise.solution)
+        if not all(verdicts(space, exercise.solution)):
             found.append("the solution does not pass")
-        if any(verdicts(exercise.before, exercise.stub)):
+        if any(verdicts(space, exercise.stub)):
             found.append("the stub passes")
     return found
 
@@ -337,7 +353,18 @@ def test_sample_exercise_is_sound(sample: Exercise) -> None:
     assert sample.label == "ex-sample-1" and sample.checkers == ["sample_root"]
     assert dir(check) == ["sample_root"]
     assert complaints(sample) == []
-    assert verdicts(sample.before, sample.solution) == [True] and verdicts(sample.before, sample.stub) == [False]
+    space = namespace(sample.before, sample.stub + sample.solution)
+    assert verdicts(space, sample.solution) == [True] and verdicts(space, sample.stub) == [False]
+
+
+def test_needed_statements() -> None:
+    before = ["import math\nfrom os import path as p\na = 1\nb = a + 1", "for k in [1]:\n    c = k\nd = {}\nd['x'] = b"]
+    before += ["def f(a, n):\n    z = a + b\n    return z", "e = [a for a in ()]\nassert b == 2\n%magic\nb = 5"]
+    assert needed(before, "def g(a):\n    c = a\n    return c") == ""
+    assert needed(before, "print(c)") == "for k in [1]:\n    c = k"
+    assert needed(before, "f(1)").split("\n")[:2] == ["a = 1", "b = a + 1"] and "b = 5" in needed(before, "f(1)")
+    assert "d['x'] = b" in needed(before, "d") and "import" not in needed(before, "d")
+    assert needed(before, "lambda: math.pi") == "import math" and needed(before, "p") == "from os import path as p"
 
 
 @pytest.mark.parametrize(
