@@ -130,16 +130,16 @@ function describeLinear({ linear, L }, P) {
     `around P&nbsp;=&nbsp;${number("linear.copy_P", linear.copy_P)}, by a smooth <b>crossover</b>`;
   const weights = `pooling has the weight c<sub>1</sub>&nbsp;=&nbsp;${number("linear.c1", now.c1)}, copying ` +
     `c<sub>G</sub>/√L&nbsp;=&nbsp;${number("linear.copying", now.c_G / Math.sqrt(L))}`;
-  return `switches on at P&nbsp;=&nbsp;${number("linear.critical_P", linear.critical_P)}, by a <b>second-order</b> ` +
-    `transition. It turns from pooling to copying ${turn}. At P&nbsp;=&nbsp;${digits(P)} ` +
+  return `<b>Linear attention</b> switches on at P&nbsp;=&nbsp;${number("linear.critical_P", linear.critical_P)}, by a ` +
+    `<b>second-order</b> transition. It turns from pooling to copying ${turn}. At P&nbsp;=&nbsp;${digits(P)} ` +
     `${now.c1 ? weights : "it is off"}, and the loss is ${number("linear.loss", now.loss)}.`;
 }
 
 function describeSoftmax({ softmax, L }, P) {
   const now = softmax.minimum(P), count = softmax.minima(P).length, turn = softmax.transition ?
     jumps("softmax", softmax.transition) : "by a smooth <b>crossover</b>, without a jump";
-  return `pools from the start. It turns to copying ${turn}. At P&nbsp;=&nbsp;${digits(P)} copying has the weight ` +
-    `a<sub>G</sub>/√L&nbsp;=&nbsp;${number("softmax.copying", now.a_G / Math.sqrt(L))}, the loss is ` +
+  return `<b>Softmax attention</b> pools from the start. It turns to copying ${turn}. At P&nbsp;=&nbsp;${digits(P)} ` +
+    `copying has the weight a<sub>G</sub>/√L&nbsp;=&nbsp;${number("softmax.copying", now.a_G / Math.sqrt(L))}, the loss is ` +
     `${number("softmax.loss", now.loss)}, and the action has ${count === 1 ? "one well" : "two wells"}.`;
 }
 
@@ -176,7 +176,10 @@ for (const root of document.querySelectorAll(".copyhead-explorer:not(.copyhead-l
     find(".copyhead-linear").innerHTML = describeLinear(actions, P);
     find(".copyhead-softmax").innerHTML = describeSoftmax(actions, P);
   };
-  const say = () => { find(".copyhead-status").textContent = find(".copyhead-readout").textContent; };
+  const say = () => {
+    const sentences = [...root.querySelectorAll(".copyhead-readout p")].map((p) => p.textContent);
+    find(".copyhead-status").textContent = sentences.join(" ");
+  };
   for (const input of inputs) {
     input.value = input.defaultValue; // browsers restore an old position on reload
     input.addEventListener("input", () => {

@@ -97,8 +97,7 @@ _LEGEND = (
 )
 _READOUT = (
     '<div class="copyhead-readout" hidden><p class="copyhead-setting"></p>'
-    '<p><b>Linear attention</b> <span class="copyhead-linear"></span></p>'
-    '<p><b>Softmax attention</b> <span class="copyhead-softmax"></span></p></div>'
+    '<p class="copyhead-linear"></p><p class="copyhead-softmax"></p></div>'
 )
 
 

@@ -194,7 +194,11 @@ def test_a_screen_reader_hears_the_result_once_the_slider_rests(visit: Visit) ->
         page.keyboard.press("ArrowRight")
     page.wait_for_function("heard.length > 0", timeout=5000)
     (said,) = page.evaluate("heard")
-    assert said.startswith("P = 280, ") and "At P\xa0=\xa0280 " in said and "first-order" in said
+    assert (
+        said.startswith("P = 280, L = 25, V = 5, σ² = 30. Linear attention switches on")
+        and "At P\xa0=\xa0280 " in said
+        and "first-order" in said
+    )
 
 
 def test_labels_and_focus(visit: Visit) -> None:
