@@ -7,6 +7,7 @@ Notebooks run in live mode, in an empty folder, as on Colab.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import inspect
 import json
@@ -91,6 +92,9 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookN
 @pytest.fixture(scope="module", autouse=True)
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> object:
     """The environment with a kernel called "colab", free of the switches that the book's build sets."""
+    VENV.parent.mkdir(exist_ok=True)
+    lock = VENV.with_suffix(".lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)  # one process at a time builds, installs and runs
     build_environment()
     spec = tmp_path_factory.mktemp("jupyter") / "kernels/colab"
     spec.mkdir(parents=True)
@@ -103,6 +107,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> object:
         patch.setenv("OMP_NUM_THREADS", "1")
         patch.setenv("PIP_NO_BUILD_ISOLATION", "0")  # pip's spelling of "do not isolate"
         yield
+    lock.close()
 
 
 @pytest.fixture(scope="module")
@@ -120,12 +125,6 @@ def installed(kernel: object, tmp_path_factory: pytest.TempPathFactory) -> tuple
     return before, freeze()
 
 
-def test_installing_changes_no_version(installed: tuple[set[str], set[str]]) -> None:
-    before, after = installed
-    assert before == after
-    assert set(pins()) <= before
-
-
 def run_live(path: Path, folder: Path) -> nbformat.NotebookNode:
     notebook = execute(nbformat.read(path, 4), folder)
     for cell in notebook.cells:
@@ -140,7 +139,11 @@ def has_slider(notebook: nbformat.NotebookNode) -> bool:
     return any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
 
 
-def test_tour_runs_live(installed: tuple[set[str], set[str]], tmp_path: Path) -> None:
+def test_installing_changes_no_version_and_the_tour_runs(installed: tuple[set[str], set[str]], tmp_path: Path) -> None:
+    """One test, so that parallel workers do not wait for each other's turn with the environment."""
+    before, after = installed
+    assert before == after
+    assert set(pins()) <= before
     assert has_slider(run_live(ROOT / "book/start/tour.ipynb", tmp_path))
 
 
