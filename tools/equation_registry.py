@@ -109,7 +109,8 @@ class EquationRegistry(SphinxDirective):
             return f"cells at {{eq}}`{check.removeprefix('cells at ')}`"
         theme = self.config.html_theme_options
         path, _, name = check.partition("::")
-        return f"[{name}]({theme['repository_url']}/blob/{theme['repository_branch']}/{path})"
+        words = name.removeprefix("test_").replace("_", " ")  # words wrap in the narrow column, names do not
+        return f"[{words}]({theme['repository_url']}/blob/{theme['repository_branch']}/{path})"
 
 
 class LinkEquations(SphinxPostTransform):
