@@ -73,6 +73,9 @@ def test_page_is_whole(visit: Visit) -> None:
     assert page.locator(".bd-header-article").count() == 1
     assert page.locator(".bd-header:visible").count() == 0
     assert page.locator("article .output.traceback, article .output_error").count() == 0
+    # Widgets need a kernel; a page without one must not hold their remains.
+    assert page.locator(".jupyter-widgets, script[type*='jupyter.widget']").count() == 0
+    assert "(children=" not in page.locator("article").inner_text()
 
 
 @pytest.mark.browser
