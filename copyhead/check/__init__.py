@@ -47,9 +47,9 @@ _loading = False
 
 def _modules() -> tuple[ModuleType, ...]:
     """The modules with checkers; spelled-out imports let tools read off what a chapter depends on."""
-    from copyhead.check import crossover, data, landau, prior, prior_action, transitions
+    from copyhead.check import crossover, data, landau, prior, prior_action, scaling, transitions
 
-    return (crossover, data, landau, prior, prior_action, transitions)
+    return (crossover, data, landau, prior, prior_action, scaling, transitions)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
