@@ -151,3 +151,16 @@ def test_linear_jump_values(L, V, lower, P, upper, pooled, copy):
     assert (t.uniform.c1, t.uniform.c_G) == pytest.approx(pooled, abs=6e-4)
     assert (t.copy.c1, t.copy.c_G) == pytest.approx(copy, abs=6e-4)
     assert t.barrier > 0 and t.loss_jump > 0
+
+
+@pytest.mark.parametrize("V", [2, 5])
+@pytest.mark.parametrize("L", [10**5, 10**6, 10**7])
+def test_linear_jump_at_great_length(L, V):
+    """L -> infinity: coexistence at V sqrt(L/(V-1)) sigma2, upper spinodal sqrt(V/(V-1)) times as high.
+
+    The first correction to the coexistence is of relative order L^(-1/3), about 3 % at the smallest L here.
+    """
+    transition = LinearAction(Setup(L, V, sigma2=1.0)).first_order_transition()
+    limit = V * np.sqrt(L / (V - 1))
+    assert transition.P == pytest.approx(limit * (1 + 1.5 * ((V - 1) * L) ** (-1 / 3)), rel=0.01)
+    assert transition.upper_spinodal == pytest.approx(np.sqrt(V / (V - 1)) * limit, rel=0.03)
