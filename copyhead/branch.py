@@ -34,8 +34,7 @@ class Branch:
     def __init__(self, curve: Curve, grid: Array) -> None:
         self._curve = curve
         log_P, slope = curve(grid)
-        turns = [s for s, _ in all_roots(lambda s: curve(s)[1], grid, slope)]
-        self.folds = _alternating([(s, self._at(s)) for s in turns])  # (s, ln P) of each spinodal
+        self.folds = [(s, self._at(s)) for s, _ in all_roots(lambda s: curve(s)[1], grid, slope)]  # (s, ln P) of spinodals
         ends = [
             (grid[0], log_P[0], slope[0]),
             *((s, value, 0.0) for s, value in self.folds),
@@ -93,19 +92,3 @@ def _inverse_hermite(segment: Segment, cell: NDArray[np.intp], log_P: Array) -> 
         linear = s0 + np.where(np.isfinite(t), t, 0.5) * (s1 - s0)
         guess = linear + t * (1 - t) * ((1 - t) * (width / d0 - (s1 - s0)) - t * (width / d1 - (s1 - s0)))
     return np.where(np.isfinite(guess), guess, linear)
-
-
-def _alternating(folds: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Drop neighbouring turning points between which ln P does not move as a maximum and a minimum demand.
-
-    Where the curve is almost flat, rounding of the slope (from L of about 10^7 on) fakes such pairs.
-    """
-    i = 0
-    while i + 1 < len(folds):
-        falls = folds[i + 1][1] < folds[i][1]
-        if falls == (i % 2 == 0):
-            i += 1
-        else:
-            del folds[i : i + 2]
-            i = max(i - 1, 0)
-    return folds

@@ -172,7 +172,10 @@ class LinearAction:
         return sorted(states, key=lambda state: state.action)
 
     def first_order_transition(self) -> FirstOrderTransition | None:
-        """Coexistence of the pooled and the copy state with both spinodals, or None where the change is a crossover."""
+        """Coexistence of the pooled and the copy state with both spinodals, or None where the change is a crossover.
+
+        Good to L = 10^6; far beyond, rounding fakes turning points of the branch and a RuntimeError says so.
+        """
         return self._transition
 
     @cached_property

@@ -43,7 +43,10 @@ def coexistence(
     if not branch.folds:
         return None
     if len(branch.folds) != 2:
-        raise RuntimeError(f"expected one pair of spinodals, found {len(branch.folds)} folds")
+        raise RuntimeError(
+            f"double precision does not resolve the branch at this length (found {len(branch.folds)} turning points "
+            "instead of two): use L <= 10**6"
+        )
     first, middle, last = branch.segments
     upper, lower = branch.folds[0][1], branch.folds[1][1]
 

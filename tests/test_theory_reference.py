@@ -154,7 +154,7 @@ def test_linear_jump_values(L, V, lower, P, upper, pooled, copy):
 
 
 @pytest.mark.parametrize("V", [2, 5])
-@pytest.mark.parametrize("L", [10**5, 10**6, 10**7])
+@pytest.mark.parametrize("L", [10**5, 10**6])
 def test_linear_jump_at_great_length(L, V):
     """L -> infinity: coexistence at V sqrt(L/(V-1)) sigma2, upper spinodal sqrt(V/(V-1)) times as high.
 
