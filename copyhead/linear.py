@@ -148,27 +148,29 @@ class LinearAction:
         flat = np.atleast_1d(P)
         log_p = np.log(flat / self.setup.sigma2)
         rising = [segment for segment in self._branch.segments if segment.rising]
-        pairs = [self._on_branch(self._branch.solve(segment, log_p), flat) for segment in rising]
-        rho, h = (np.array(part) for part in zip(*pairs, strict=True))
-        best = np.argmin(np.where(np.isnan(rho), np.inf, self._action(rho, h, flat)), axis=0)[None]
-        rho, h = (np.take_along_axis(part, best, axis=0)[0] for part in (rho, h))
-        ordered = (flat > self.critical_P) & ~np.isnan(rho)
-        return self._state(np.where(ordered, rho, 0.0).reshape(P.shape), np.where(ordered, h, 0.0).reshape(P.shape), P)
+        found = [self._on_branch(self._branch.solve(segment, log_p), flat) for segment in rising]
+        points = [np.array(part) for part in zip(*found, strict=True)]
+        actions = self._action(points[0], points[1], points[2], flat)
+        best = np.argmin(np.where(np.isnan(actions), np.inf, actions), axis=0)[None]
+        points = [np.take_along_axis(part, best, axis=0)[0] for part in points]
+        ordered = (flat > self.critical_P) & ~np.isnan(points[0])
+        rho, h, c1 = (np.where(ordered, part, 0.0).reshape(P.shape) for part in points)
+        return self._state(rho, h, c1, P)
 
     def minima(self, P: float) -> list[LinearState]:
         """All local minima at one P modulo the global sign, without saddles, sorted by action."""
         samples = sample_number(P, self.setup.sigma2, scalar=True)
         if samples <= self.critical_P:
-            return [self._state(np.array(0.0), np.array(0.0), samples)]
+            return [self._state(np.array(0.0), np.array(0.0), np.array(0.0), samples)]
         log_p = np.log(np.atleast_1d(samples) / self.setup.sigma2)
         found = [
             self._on_branch(self._branch.solve(seg, log_p), samples[None]) for seg in self._branch.segments if seg.rising
         ]
-        pairs = [(rho[0], h[0]) for rho, h in found if not np.isnan(rho[0])]
+        points = [(rho[0], h[0], c1[0]) for rho, h, c1 in found if not np.isnan(rho[0])]
         for k, y in mirror_ratios(self.setup, self._a, self._b, float(samples)):
             rho = math.sqrt(y * self.setup.sigma2 / (self.setup.g_O * float(samples)))
-            pairs.append((-rho, k * rho))
-        states = [self._state(np.asarray(rho), np.asarray(h), samples) for rho, h in pairs]
+            points.append((-rho, k * rho, -rho * (1 + self._w * k)))
+        states = [self._state(np.asarray(rho), np.asarray(h), np.asarray(c1), samples) for rho, h, c1 in points]
         return sorted(states, key=lambda state: state.action)
 
     def first_order_transition(self) -> FirstOrderTransition | None:
@@ -184,8 +186,8 @@ class LinearAction:
 
         def state(s: float, log_p: float) -> LinearState:
             P = np.array([sigma2 * math.exp(log_p)])
-            rho, h = self._on_branch(np.array([s]), P)
-            return self._state(rho[0], h[0], P[0])
+            rho, h, c1 = self._on_branch(np.array([s]), P)
+            return self._state(rho[0], h[0], c1[0], P[0])
 
         return coexistence(self._branch, state, scale=sigma2, slope=self.setup.L / (2 * sigma2))
 
@@ -199,27 +201,31 @@ class LinearAction:
     def _arguments(c1: ArrayLike, c_G: ArrayLike, P: ArrayLike) -> tuple[Array, Array, Array]:
         return real_array("c1", c1), real_array("c_G", c_G), real_array("P", P, low=0.0)
 
-    def _sums(self, c1: Array, c_G: Array) -> tuple[Array, Array]:
+    # A point is the triple (rho, h, c1).  c1 = rho - w h is carried along because that difference loses its digits where
+    # pooling has died out, and the action at large P depends on them.
+
+    def _sums(self, c1: Array, c_G: Array) -> tuple[Array, Array, Array]:
         root = math.sqrt(self.setup.L)
-        return c1 + c_G / root, c_G / (self._w * root)
+        return c1 + c_G / root, c_G / (self._w * root), c1
 
-    def _action(self, rho: Array, h: Array, P: Array) -> Array:
-        u2, off2 = rho**2 + self._w * h**2, (rho - self._w * h) ** 2
+    def _action(self, rho: Array, h: Array, c1: Array, P: Array) -> Array:
         prior = (self._a * rho**2 + self._b * h**2) / 2
-        return prior + shared_mode(self.setup, rho**2, P) + token_modes(self.setup, u2, off2, P)
+        tokens = token_modes(self.setup, rho**2 + self._w * h**2, c1**2, P)
+        return prior + shared_mode(self.setup, rho**2, P) + tokens
 
-    def _loss(self, rho: Array, h: Array, P: Array) -> Array:
-        return loss_per_token(self.setup, rho**2, rho**2 + self._w * h**2, (rho - self._w * h) ** 2, P)
+    def _loss(self, rho: Array, h: Array, c1: Array, P: Array) -> Array:
+        return loss_per_token(self.setup, rho**2, rho**2 + self._w * h**2, c1**2, P)
 
-    def _state(self, rho: Array, h: Array, P: Array) -> LinearState:
-        values = (rho - self._w * h, math.sqrt(self.setup.L) * self._w * h, self._action(rho, h, P), self._loss(rho, h, P))
+    def _state(self, rho: Array, h: Array, c1: Array, P: Array) -> LinearState:
+        c_G = math.sqrt(self.setup.L) * self._w * h
+        values = (c1, c_G, self._action(rho, h, c1, P), self._loss(rho, h, c1, P))
         return LinearState(*(scalar_or_array(value) for value in values))
 
-    def _derivatives(self, rho: Array, h: Array, P: Array) -> tuple[Array, Array, tuple[Array, Array, Array]]:
+    def _derivatives(self, rho: Array, h: Array, c1: Array, P: Array) -> tuple[Array, Array, tuple[Array, Array, Array]]:
         """Gradient and Hessian in (rho, h): prior + shared mode - N T^2 / D + const."""
         V, w, p = self.setup.V, self._w, P / self.setup.sigma2
         q, A = self.setup.g_O * p, self.setup.L / V + 1
-        N, c1, T = (V - 1) / (2 * V) * p * q, rho - w * h, rho + h
+        N, T = (V - 1) / (2 * V) * p * q, rho + h
         D, D0 = V + q * (rho**2 + w * h**2), 1 + q * A * rho**2
         along_rho, along_h = V - q * h * c1, V + q * rho * c1  # D - q T rho and D - q T w h
         shared = p * self.setup.L / V * q * A
@@ -231,8 +237,8 @@ class LinearAction:
         hh = self._b - 2 * N / D**2 * (along_h - q * w * rho * T - 4 * q * w * h * T * along_h / D)
         return d_rho, d_h, (rr, rh, hh)
 
-    def _on_branch(self, s: Array, P: Array) -> tuple[Array, Array]:
-        """(rho, h) of the branch point s at the given P (P is consistent with s up to rounding)."""
-        _, _, y, k = ordered_point(self.setup, self._a, self._b, s)
+    def _on_branch(self, s: Array, P: Array) -> tuple[Array, Array, Array]:
+        """The branch point s at the given P (P is consistent with s up to rounding)."""
+        _, _, y, k, j = ordered_point(self.setup, self._a, self._b, s)
         rho = np.sqrt(y * self.setup.sigma2 / (self.setup.g_O * P))
-        return rho, k * rho
+        return rho, k * rho, j * rho

@@ -35,8 +35,8 @@ def critical_ratios(L: int, V: int) -> tuple[float, float]:
     return (V - 1) * r0 / (half + root), (half + root) / (V - 1)
 
 
-def ordered_point(setup: Setup, a: float, b: float, s: Array) -> tuple[Array, Array, Array, Array]:
-    """(ln(P/sigma2), its derivative in s, y, k) on the ordered branch; ``a``, ``b`` are the prior's stiffnesses."""
+def ordered_point(setup: Setup, a: float, b: float, s: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """(ln(P/sigma2), its derivative in s, y, k, c1/rho) on the ordered branch; ``a``, ``b``: the prior's stiffnesses."""
     L, V, w = setup.L, setup.V, 1 / (setup.L - 1)
     k_c, kappa_0 = critical_ratios(L, V)
     width = L - 1 - k_c
@@ -56,7 +56,7 @@ def ordered_point(setup: Setup, a: float, b: float, s: Array) -> tuple[Array, Ar
     phi_k = phi_k - 2 * M * ratio * 2 * w * k * y / (1 + A * y)
     dy = -phi_k / phi_y
     d_log = 1 / (k * (1 + k)) + 2 * (2 * w * k * y + g * dy) / D - (j * dy - w * y) / E
-    return log_p, 0.5 * d_log * above * below / width, y, k
+    return log_p, 0.5 * d_log * above * below / width, y, k, j
 
 
 def _ordered_root(slope: Array, start: Array, M: Array, g: Array, A: float, V: int) -> Array:
