@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from copyhead.setup import Setup
-from copyhead.validation import whole_number
+from copyhead.validation import one_hot_array, whole_number
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def all_sequences(L: int, V: int) -> Array:
 
 def targets(X: ArrayLike) -> Array:
     """Labels Y, shape (P L, V): row (alpha, a) is token a - 1 of sequence alpha."""
-    X = _one_hot(X)
+    X = one_hot_array(X)
     return np.roll(X, 1, axis=1).reshape(-1, X.shape[2])
 
 
@@ -41,7 +41,7 @@ def readout_features(X: ArrayLike, G: ArrayLike) -> Array:
 
     ``G`` is one attention matrix (L, L) for all sequences.  Equation: eq-equivalent-kernel-features.
     """
-    X, G = _one_hot(X), np.asarray(G, dtype=float)
+    X, G = one_hot_array(X), np.asarray(G, dtype=float)
     P, L, V = X.shape
     if G.shape != (L, L):
         raise ValueError(f"G must have shape ({L}, {L}), got {G.shape}")
@@ -102,7 +102,7 @@ def optimism(setup: Setup, X: ArrayLike, G: ArrayLike) -> float:
     over data sets of this difference is S_EK - <S_data>; it fluctuates far less than S_data itself.
     Equation: eq-equivalent-kernel-optimism.
     """
-    P, (gram, labels) = len(_one_hot(X)), population_moments(G, setup.V)
+    P, (gram, labels) = len(one_hot_array(X)), population_moments(G, setup.V)
     W = np.linalg.solve(P * gram + setup.sigma2 / setup.g_O * np.eye(len(gram)), P * labels)
     misfit = np.sum((targets(X) - readout_features(X, G) @ W) ** 2)
     F = misfit / (2 * setup.sigma2) + np.sum(W**2) / (2 * setup.g_O)
@@ -115,7 +115,7 @@ def fourier_vectors(X: ArrayLike) -> NDArray[np.complex128]:
     Orthonormal only as P grows (overlaps of order P^(-1/2)).  Columns: v_00 | v_01 .. v_0,V-1 | v_11 .. v_1,V-1 |
     w_1 .. w_L-1, the w_m with the real cosine vectors over positions.  Equation: eq-fourier-basis-vectors.
     """
-    X = _one_hot(X)
+    X = one_hot_array(X)
     P, L, V = X.shape
     xi = X @ np.exp(2j * np.pi * np.outer(np.arange(V), np.arange(1, V)) / V)  # (P, L, V - 1): e^{2 pi i k j / V}
     mean = np.broadcast_to(xi.mean(axis=1, keepdims=True), xi.shape)
@@ -126,10 +126,3 @@ def fourier_vectors(X: ArrayLike) -> NDArray[np.complex128]:
     w = np.broadcast_to(w / np.sqrt(P), (P, L, L - 1))
     v00 = np.full((P, L, 1), 1 / np.sqrt(P * L))
     return np.concatenate([v00, v0, v1, w], axis=2).reshape(P * L, -1)
-
-
-def _one_hot(X: ArrayLike) -> Array:
-    X = np.asarray(X, dtype=float)
-    if X.ndim != 3:
-        raise ValueError(f"X must be one-hot with shape (P, L, V), got shape {X.shape}")
-    return X

@@ -13,6 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from copyhead.validation import one_hot_array
+
 Array = NDArray[np.float64]
 
 
@@ -21,7 +23,7 @@ def embedding_kernel(X: ArrayLike, g_emb: float = 1.0, g_p: float = 1.0) -> Arra
 
     Equation: eq-nngp-prior-embedding.
     """
-    X = _sequences(X)
+    X = one_hot_array(X)
     tokens = np.einsum("pav,qbv->paqb", X, X)
     return g_emb * tokens + g_p * np.eye(X.shape[1])[None, :, None, :]
 
@@ -52,7 +54,7 @@ def data_rank(X: ArrayLike, g_emb: float = 1.0, g_p: float = 1.0) -> int:
 
     Uses the (V + L)^2 features phi_a (x) phi_b instead of the P L^2 elements, so large P is cheap.
     """
-    X = _sequences(X)
+    X = one_hot_array(X)
     P, L, V = X.shape
     positions = np.broadcast_to(np.sqrt(g_p) * np.eye(L), (P, L, L))
     phi = np.concatenate([np.sqrt(g_emb) * X, positions], axis=2)
@@ -69,7 +71,7 @@ def pseudoinverse_prior_matrix(X: ArrayLike, g_emb: float = 1.0, g_p: float = 1.
     Shape (L^2, L^2).  For an attention matrix that is the same in every sequence, the prior action is
     S_NNGP(G) = L^2 / (2 g_W) vec(G)^T Sigma vec(G) (eq-prior-action-sigma).
     """
-    P, L, _ = _sequences(X).shape
+    P, L, _ = one_hot_array(X).shape
     inverse = np.linalg.pinv(L**2 * attention_covariance(X, 1.0, g_emb, g_p), rcond=1e-10, hermitian=True)
     return inverse.reshape(P, L * L, P, L * L).sum(axis=(0, 2))
 
@@ -86,10 +88,3 @@ def prior_action(G: ArrayLike, V: int, g_W: float = 1.0, g_emb: float = 1.0, g_p
         raise ValueError(f"G must be a square matrix, got shape {G.shape}")
     B = prior_block(len(G), V, g_emb, g_p)
     return float(len(G) ** 2 / (2 * g_W * g_p**2) * np.sum(G * (B @ G @ B)))
-
-
-def _sequences(X: ArrayLike) -> Array:
-    X = np.asarray(X, dtype=float)
-    if X.ndim != 3:
-        raise ValueError(f"X must be one-hot with shape (P, L, V), got shape {X.shape}")
-    return X

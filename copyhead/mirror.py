@@ -1,7 +1,8 @@
 """Minima of the linear action with a negative row sum: c1 < 0 < c_G.
 
 With kappa = h / |rho| > 1 (notation of ``linear.py``) the ray condition gives y = q rho^2 uniquely; what is left is the sign
-of dS/dkappa along the profile of ray minima.  It rises from its zero at a minimum.  They never are global minima.
+of dS/dkappa along the profile of ray minima.  The slope rises through zero at a minimum,
+which never is the global one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ _GRID = np.linspace(-30.0, 40.0, 1401)  # ln(kappa - 1)
 
 def mirror_ratios(setup: Setup, a: float, b: float, P: float) -> Iterator[tuple[float, float]]:
     """Yield (kappa, y) of each minimum with opposite signs of rho and h; ``a``, ``b`` are the prior's stiffnesses."""
-
     for s, rises in all_roots(lambda s: _profile(setup, a, b, P, s)[0], _GRID):
         if rises:
             yield 1 + float(np.exp(s)), float(_profile(setup, a, b, P, np.array([s]))[1][0])

@@ -41,6 +41,14 @@ def real_array(name: str, value: ArrayLike, low: float = -math.inf, high: float 
     return array
 
 
+def one_hot_array(X: ArrayLike) -> NDArray[np.float64]:
+    """Return one-hot sequences as a float64 array; ValueError unless the shape is (P, L, V)."""
+    array = np.asarray(X, dtype=np.float64)
+    if array.ndim != 3:
+        raise ValueError(f"X must be one-hot with shape (P, L, V), got shape {array.shape}")
+    return array
+
+
 def sample_number(P: ArrayLike, sigma2: float, scalar: bool = False) -> NDArray[np.float64]:
     """Return P as an array; ValueError unless P / sigma2 lies in the forty decades that the tabulated minima cover."""
     P = real_array("P", P, low=0.0)
