@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -73,3 +75,13 @@ def visit_page(
         # MathJax loads deferred, so its absence at "load" means that the page has no formula.
         page.evaluate("() => window.MathJax?.startup?.promise ?? null")
     return visit, context
+
+
+@contextmanager
+def silent_visit(browser: Browser, site: Path, name: str, **options: Any) -> Iterator[Visit]:
+    """Open a page for the length of a ``with`` block; at its end the page must have been silent and local."""
+    visit, context = visit_page(browser, site, name, **options)
+    yield visit
+    assert visit.errors == []
+    assert visit.outside == []
+    context.close()

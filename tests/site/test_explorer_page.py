@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from visits import Visit, visit_page
+from visits import Visit, silent_visit
 
 from copyhead import LinearAction, Setup, SoftmaxAction
 from copyhead.explorer import VALUES, digits, explorer
@@ -54,11 +54,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def visit(browser: Browser, folder: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
     """The page, opened with the options of the test's parameter; at the end it must have been silent and local."""
-    opened, context = visit_page(browser, folder, "page", **getattr(request, "param", {}))
-    yield opened
-    assert opened.errors == []
-    assert opened.outside == []
-    context.close()
+    with silent_visit(browser, folder, "page", **getattr(request, "param", {})) as opened:
+        yield opened
 
 
 def state(visit: Visit, number: int = 0) -> dict[str, Any]:

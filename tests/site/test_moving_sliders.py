@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from slider_examples import SLOPES, line, line_slider
-from visits import Visit, visit_page
+from visits import Visit, silent_visit, visit_page
 
 from copyhead import figures
 from copyhead.inline import panels_html, stylesheet
@@ -59,11 +59,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def visit(browser: Browser, folder: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
     """The page, opened with the options of the test's parameter; at the end it must have been silent and local."""
-    opened, context = visit_page(browser, folder, "page", **getattr(request, "param", {}))
-    yield opened
-    assert opened.errors == []
-    assert opened.outside == []
-    context.close()
+    with silent_visit(browser, folder, "page", **getattr(request, "param", {})) as opened:
+        yield opened
 
 
 def state(visit: Visit, number: int = 0) -> dict[str, Any]:

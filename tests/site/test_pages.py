@@ -15,7 +15,7 @@ from execute import documents
 from visits import ROOT, Visit, visit_page
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 PAGES = documents(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
 FILE_NAME = re.compile(r"\S*\.(png|svg|jpe?g|gif|webp)|[\w/-]*", re.IGNORECASE)
@@ -124,15 +124,24 @@ def test_page_fits_a_phone(visit: Visit, width: int) -> None:
         page.set_viewport_size({"width": 1280, "height": 900})
 
 
+def wear(page: Page, scheme: str) -> None:
+    """Have the system ask for the theme ``scheme``, and wait until the page has put it on."""
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.wait_for_function("s => document.documentElement.dataset.theme === s", arg=scheme, timeout=5000)
+
+
+def faint_texts(page: Page) -> list[tuple[float, str]]:
+    """Contrast and text of whatever stands out from its background by less than 4.5."""
+    return [(round(ratio, 2), text) for ratio, text in page.evaluate(CONTRASTS) if ratio < 4.5]
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_is_readable_in_both_themes(visit: Visit, scheme: str) -> None:
     page = visit.page
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     try:
-        page.wait_for_function("s => document.documentElement.dataset.theme === s", arg=scheme, timeout=5000)
-        faint = [(round(ratio, 2), text) for ratio, text in page.evaluate(CONTRASTS) if ratio < 4.5]
-        assert faint == []
+        wear(page, scheme)
+        assert faint_texts(page) == []
     finally:
         page.emulate_media(color_scheme="light")
 
@@ -154,17 +163,15 @@ def test_page_reads_without_scripts(name: str, open_page: Callable[..., Visit]) 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_page_prints(visit: Visit, scheme: str) -> None:
     page = visit.page
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     try:
-        page.wait_for_function("s => document.documentElement.dataset.theme === s", arg=scheme, timeout=5000)
+        wear(page, scheme)
         page.emulate_media(media="print")
         page.wait_for_function("() => document.documentElement.dataset.theme === 'light'", timeout=5000)
         assert page.locator("h1:visible").count() == 1
         assert not page.locator(".bd-sidebar-primary").is_visible()
         for facts in page.locator(".chapter-facts").all():
             assert facts.is_visible() and "Reading" in facts.inner_text()
-        faint = [(round(ratio, 2), text) for ratio, text in page.evaluate(CONTRASTS) if ratio < 4.5]
-        assert faint == []
+        assert faint_texts(page) == []
     finally:
         page.emulate_media(media="screen", color_scheme="light")
 
