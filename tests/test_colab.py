@@ -28,6 +28,8 @@ VENV = ROOT / "_build/colab-venv"
 PYTHON = VENV / "bin/python"
 # The pins of Colab pull in a notebook server through ipywidgets; the kernel side needs only these two.
 WITHOUT_DEPENDENCIES = ("ipywidgets", "ipython_genutils")
+# Colab has these too, but not in a version to be had here without gigabytes (torch) or known to us (joblib).
+STAND_INS = ("torch==2.13.0", "joblib>=1.3")
 sys.path.insert(0, str(ROOT / "tools"))
 
 from myst_book import load_book  # noqa: E402
@@ -47,7 +49,7 @@ def pins() -> list[str]:
 
 def build_environment() -> None:
     """Make the environment unless the one there is of these pins and this interpreter."""
-    recipe = [sys.version, str(ROOT), CONSTRAINTS.read_text("utf-8"), inspect.getsource(build_environment)]
+    recipe = [sys.version, str(ROOT), CONSTRAINTS.read_text("utf-8"), *STAND_INS, inspect.getsource(build_environment)]
     key = hashlib.sha256("\0".join(recipe).encode()).hexdigest()
     ready = VENV / "ready"
     if ready.exists() and ready.read_text() == key:
@@ -57,7 +59,7 @@ def build_environment() -> None:
     alone = [pin for pin in pins() if pin.startswith(WITHOUT_DEPENDENCIES)] + ["ipython_genutils"]
     rest = [pin for pin in pins() if pin not in alone]
     # setuptools builds the package without network later; pip does not list it as installed.
-    pip("install", "--quiet", "--no-compile", "setuptools>=68", *rest)
+    pip("install", "--quiet", "--no-compile", "setuptools>=68", *rest, *STAND_INS)
     pip("install", "--quiet", "--no-deps", *alone)
     ready.write_text(key)
 

@@ -1,0 +1,1 @@
+"""What the experiments of the book compute: one module an experiment, run by a chapter or by ``make stored``."""
