@@ -1,6 +1,7 @@
 # make book   build the book            make test   every test that CI runs
 # make lint   style and types           make check  what is too slow for CI
-# make clean  remove what was built
+# make stored NAME=adam   compute an experiment anew and store its result
+# make gpu    tests and benchmark on a CUDA machine    make clean  remove what was built
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -8,10 +9,10 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help env book pages notebooks test drift lint check clean
+.PHONY: help env book pages notebooks test drift lint check stored gpu clean
 
 help:
-	@sed -n '1,3s/^# //p' Makefile
+	@sed -n '1,4s/^# //p' Makefile
 
 env: $(READY)
 
@@ -52,6 +53,12 @@ test: pages
 
 check: pages
 	$(PYTEST) -m slow
+
+stored: $(READY)
+	$(BIN)/python tools/store.py $(NAME)
+
+gpu: $(READY)
+	$(BIN)/python tools/gpu.py
 
 clean:
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
