@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import os
 import time
 import zipfile
 from collections.abc import Callable, Mapping
@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from copyhead.provenance import plain
+from copyhead.results import write_atomically
 
 Array = NDArray[np.float64]
 Target = Callable[[Array], tuple[float, Array]]
@@ -155,17 +158,15 @@ class Chain:
 
     def _save(self) -> None:
         assert self.file is not None
-        self.file.parent.mkdir(parents=True, exist_ok=True)
         numbers = ("moves", "accepted", "divergences", "gradients", "step", "U")
         state = {name: getattr(self, name) for name in numbers}
         state["tuner"] = None if self.tuner is None else vars(self.tuner)
         state["generator"] = self.generator.bit_generator.state
         arrays: dict[str, Any] = {f"record_{name}": values for name, values in self.record.items()}
-        part = self.file.with_suffix(f".part-{os.getpid()}")
-        with part.open("wb") as stream:
-            np.savez(stream, key=np.array(self._key()), state=np.array(json.dumps(state, default=_plain)), x=self.x,
-                     gradient=self.gradient, **arrays)
-        part.replace(self.file)
+        stream = io.BytesIO()
+        np.savez(stream, key=np.array(self._key()), state=np.array(json.dumps(plain(state))), x=self.x,
+                 gradient=self.gradient, **arrays)
+        write_atomically(self.file, stream.getvalue())
 
     def _load(self) -> bool:
         if self.file is None or not self.file.exists():
@@ -189,10 +190,6 @@ class Chain:
         prefix = "record_"
         self.record = {name[len(prefix):]: array for name, array in contents.items() if name.startswith(prefix)}
         return True
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else str(value)
 
 
 def _bar(moves: range, progress: bool, name: str, total: int) -> Any:
