@@ -33,10 +33,10 @@ from copyhead.validation import whole_number
 Matrix = NDArray[np.float64]
 
 
-def random_metric(V: int, L: int, d: int, seed: int) -> Matrix:
-    """C = E^T E / d for embeddings with independent standard normal entries, shape (V + L, V + L).
+def embedding_vectors(V: int, L: int, d: int, seed: int) -> Matrix:
+    """Independent standard normal embeddings, shape (d, V + L): column t for token t, column V + a for position a.
 
-    C is a function of (V, L, d, seed) only.  Its mean is 1, and its entries fluctuate by 1 / sqrt(d).
+    They are a function of (V, L, d, seed) only.
 
     Raises
     ------
@@ -45,7 +45,15 @@ def random_metric(V: int, L: int, d: int, seed: int) -> Matrix:
     """
     L, V = whole_number("L", L, minimum=2), whole_number("V", V, minimum=2)
     d, seed = whole_number("d", d, minimum=1), whole_number("seed", seed, minimum=0)
-    E = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(L, V, d))).standard_normal((d, V + L))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(L, V, d))).standard_normal((d, V + L))
+
+
+def random_metric(V: int, L: int, d: int, seed: int) -> Matrix:
+    """C = E^T E / d of ``embedding_vectors``, shape (V + L, V + L); raises the same errors.
+
+    Its mean is 1, and its entries fluctuate by 1 / sqrt(d).
+    """
+    E = embedding_vectors(V, L, d, seed)
     return E.T @ E / d
 
 

@@ -1,10 +1,6 @@
 """The networks, in PyTorch: the paper's with d-dimensional embeddings, and what is left of it at any d.
 
-**One forward definition.**  A sequence enters through its features Phi = [X | I] (token and position, ``task.features``)
-and the weights enter through two small matrices, the kernel T of the logits, shape (V + L, V + L), and the effective
-readout r, shape (V, V + L):
-
-    U = Phi T Phi^T,   G = U / L (linear) or softmax of the rows of U,   f = G Phi r^T.
+Both are a ``Network`` (``forward.py``): they differ in how weights make the kernel T and the readout r.
 
 **CopyNetwork** has an embedding vector of length d for every token and every position, the columns of E, shape
 (d, V + L).  The embedded sequence would be Phi E^T, of shape (P, L, d), but only V + L different vectors occur, so
@@ -16,147 +12,32 @@ and a step costs a few passes over the weights instead of P L d^2 operations.
 **ReducedNetwork** has T = R M R and r = W R with R = C^(1/2): the same network with frozen embeddings of metric
 C = E^T E / d.  C = 1 is d = infinity.
 
-**Action.**  With chi divided out, ``action = data_term + prior_term``: ||Y - f||^2 / (2 sigma2), and for every weight
-its square over twice its prior variance.  Gradient descent on it is training with weight decay.  Variances: g_W for
-W_G and M, g_O / d for W_O, g_O for W.  The entries of W_Q and W_K share the variance sqrt(g_W / (chi d_k)), so that
-W_Q^T W_K has entries of variance g_W / chi; a product does not scale like its factors, which leaves a chi in the action.
-Embeddings have no term: their prior does not carry chi, and drops out as 1 / chi.
+**How one becomes the other.**  E / sqrt(d) = Q^T R with orthonormal rows of Q, shape (V + L, d).  Then M = Q W_G Q^T and
+W = sqrt(d) W_O Q^T give the same T and r, and what W_G and W_O have outside these directions is felt by the prior alone.
+
+Prior variances, chi divided out: g_W for W_G and M, g_O / d for W_O, g_O for W.  The entries of W_Q and W_K share the
+variance sqrt(g_W / (chi d_k)), so that W_Q^T W_K has entries of variance g_W / chi; a product does not scale like its
+factors, which leaves a chi in the action.  Embeddings have no term: their prior has no chi, so that dividing by chi
+makes it vanish.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from copyhead.metric import square_root
-from copyhead.reduced import Attention, check_attention
+from copyhead.forward import SMALL, Encoded, Init, Network
+from copyhead.metric import embedding_vectors, square_root
+from copyhead.projection import project
+from copyhead.reduced import Attention
 from copyhead.setup import Setup
-from copyhead.validation import positive_number, whole_number
+from copyhead.validation import whole_number
 
-Init = Literal["small", "prior"]
-SMALL = 0.01                   # "small": attention weights and readout start at this share of their prior width
-BLOCK_BYTES = 1 << 20          # on a CPU a weight matrix is passed over in blocks of rows that stay in its cache
-
-
-class Encoded(NamedTuple):
-    """One-hot tokens and one-hot targets, both of shape (P, L, V), on a network's device and in its dtype."""
-
-    X: Tensor
-    Y: Tensor
-
-
-class Network(torch.nn.Module):
-    """What both networks share: everything that follows from ``kernel()`` and ``readout()``.
-
-    Methods that take ``tokens`` accept integers in 0..V-1 of shape (P, L), as an array or a tensor, or what ``encode``
-    made of them, which saves the checks and the transfer in a training loop.  They raise ValueError for other tokens.
-    """
-
-    def __init__(self, setup: Setup, attention: Attention, chi: float, init: Init, seed: int,
-                 device: Any, dtype: torch.dtype) -> None:
-        super().__init__()
-        if not isinstance(setup, Setup):
-            raise ValueError(f"setup must be a copyhead.Setup, got {setup!r}")
-        check_attention(attention)
-        if init not in ("small", "prior"):
-            raise ValueError(f"init must be 'small' or 'prior', got {init!r}")
-        if dtype not in (torch.float32, torch.float64):
-            raise ValueError(f"dtype must be torch.float32 or torch.float64, got {dtype!r}")
-        self.setup, self.attention_kind, self.chi = setup, attention, positive_number("chi", chi)
-        self._init = init
-        self._device, self._dtype = _checked_device(device), dtype
-        self._generator = torch.Generator().manual_seed(whole_number("seed", seed, minimum=0))
-
-    def kernel(self) -> Tensor:
-        """T, the kernel of the logits, shape (V + L, V + L)."""
-        return self._weights()[0]
-
-    def readout(self) -> Tensor:
-        """r, the effective readout, shape (V, V + L)."""
-        return self._weights()[1]
-
-    def prior_term(self) -> Tensor:
-        """Minus the logarithm of the prior of the weights, divided by chi and without its constant; a scalar."""
-        return self._weights()[2]
-
-    def _weights(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Kernel, readout and prior term, from one pass over the weights."""
-        raise NotImplementedError
-
-    def encode(self, tokens: ArrayLike | Tensor | Encoded) -> Encoded:
-        """Check tokens and put them on the device as one-hot inputs and targets (y^a = x^(a-1), cyclic)."""
-        if isinstance(tokens, Encoded):
-            return tokens
-        V, L = self.setup.V, self.setup.L
-        given = tokens if isinstance(tokens, Tensor) else torch.as_tensor(np.asarray(tokens))
-        if given.ndim != 2 or given.shape[1] != L or len(given) == 0:
-            raise ValueError(f"tokens must have shape (P >= 1, L = {L}), got shape {tuple(given.shape)}")
-        if given.is_floating_point() or given.is_complex() or given.dtype == torch.bool:
-            raise ValueError(f"tokens must be integers in 0..{V - 1}, got dtype {given.dtype}")
-        low, high = int(given.min()), int(given.max())
-        if low < 0 or high >= V:
-            raise ValueError(f"tokens must be integers in 0..{V - 1}, got the range {low}..{high}")
-        where = self.device_and_dtype()
-        X = torch.eye(V, **where)[given.to(where["device"], torch.int64)]
-        return Encoded(X, torch.roll(X, 1, dims=1))
-
-    def device_and_dtype(self) -> dict[str, Any]:
-        """Where the weights are now, as keyword arguments for a new tensor."""
-        weight = next(self.parameters())
-        return {"device": weight.device, "dtype": weight.dtype}
-
-    def attention(self, tokens: ArrayLike | Tensor | Encoded) -> Tensor:
-        """Attention matrices G of all sequences, shape (P, L, L); rows are queries."""
-        return self._attention(self.kernel(), self.encode(tokens).X)
-
-    def forward(self, tokens: ArrayLike | Tensor | Encoded) -> Tensor:
-        """Outputs f, shape (P, L, V)."""
-        T, r, _ = self._weights()
-        return self._outputs(T, r, self.encode(tokens).X)
-
-    def data_term(self, tokens: ArrayLike | Tensor | Encoded) -> Tensor:
-        """||Y - f||^2 / (2 sigma2), summed over sequences, positions and outputs; a scalar."""
-        return self.squared_error(tokens) / (2 * self.setup.sigma2)
-
-    def loss(self, tokens: ArrayLike | Tensor | Encoded) -> Tensor:
-        """Squared error per token, ||Y - f||^2 / (P L): 2 sigma2 / (P L) times the data term; 1 for zero output."""
-        data = self.encode(tokens)
-        return self.squared_error(data) / (data.X.shape[0] * data.X.shape[1])
-
-    def squared_error(self, tokens: ArrayLike | Tensor | Encoded) -> Tensor:
-        """||Y - f||^2, summed over sequences, positions and outputs; a scalar."""
-        data = self.encode(tokens)
-        return (self(data) - data.Y).square().sum()
-
-    def action(self, tokens: ArrayLike | Tensor | Encoded) -> Tensor:
-        """``data_term + prior_term``, from one pass over the weights; a scalar."""
-        data = self.encode(tokens)
-        T, r, prior = self._weights()
-        error = self._outputs(T, r, data.X) - data.Y
-        return error.square().sum() / (2 * self.setup.sigma2) + prior
-
-    def _outputs(self, T: Tensor, r: Tensor, X: Tensor) -> Tensor:
-        V = self.setup.V
-        return self._attention(T, X) @ (X @ r[:, :V].T + r[:, V:].T)            # G times the value of each key
-
-    def _attention(self, T: Tensor, X: Tensor) -> Tensor:
-        V, L = self.setup.V, self.setup.L
-        query = X @ T[:V] + T[V:]                                               # Phi T, (P, L, V + L)
-        U = torch.baddbmm(query[..., V:], query[..., :V], X.transpose(1, 2))
-        return U / L if self.attention_kind == "linear" else torch.softmax(U, dim=-1)
-
-    def _draw(self, *shape: int, variance: float, small: float = SMALL) -> torch.nn.Parameter:
-        """Weights from the prior at chi, or at ``small`` times its width at chi = 1.
-
-        Drawn on the CPU in single precision, so that a seed gives the same weights on every device and in both dtypes.
-        """
-        width = np.sqrt(variance / self.chi) if self._init == "prior" else small * np.sqrt(variance)
-        weights = torch.randn(*shape, generator=self._generator).mul_(float(width))
-        return torch.nn.Parameter(weights.to(device=self._device, dtype=self._dtype))
+__all__ = ["CopyNetwork", "Encoded", "Init", "Network", "ReducedNetwork"]
 
 
 class ReducedNetwork(Network):
@@ -281,63 +162,35 @@ class CopyNetwork(Network):
         keys, key_prior = project(self.W_K, E, precision)
         return queries.T @ keys / d, r, query_prior + key_prior + readout_prior
 
+    def reduced(self) -> ReducedNetwork:
+        """The reduced network with the metric of E and the same T and r, in float64 on the CPU; for "W_G" only.
 
-def embedding_vectors(V: int, L: int, d: int, seed: int) -> NDArray[np.float64]:
-    """Independent standard normal embeddings, shape (d, V + L): those behind ``metric.random_metric``."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(L, V, d))).standard_normal((d, V + L))
+        Its action is smaller by the prior of what W_G and W_O have outside the span of the embeddings.
+        """
+        Q = self._orthonormal_rows()
+        network = ReducedNetwork(self.setup, self.attention_kind, self.chi, metric=self.metric(), dtype=torch.float64)
+        with torch.no_grad():
+            network.M.copy_(Q @ self.W_G.to("cpu", torch.float64) @ Q.T)
+            network.W.copy_(self.d_model**0.5 * self.W_O.to("cpu", torch.float64) @ Q.T)
+        return network
 
+    def lift(self, M: ArrayLike, W: ArrayLike) -> None:
+        """Set the weights of smallest norm whose reduced network has these M and W: W_G = Q^T M Q, W_O = W Q / sqrt(d).
 
-def project(W: Tensor, E: Tensor, precision: float) -> tuple[Tensor, Tensor]:
-    """W E and the scalar precision ||W||^2 / 2, for W of shape (rows, d) and E of shape (d, n).
+        M has shape (V + L, V + L) and W (V, V + L); both have to belong to the metric of E.  For "W_G" only.
+        """
+        Q = self._orthonormal_rows()
+        M, W = (torch.as_tensor(np.asarray(x, dtype=np.float64)) for x in (M, W))
+        if M.shape != (len(Q), len(Q)) or W.shape != (self.setup.V, len(Q)):
+            raise ValueError(f"M and W must have shapes {(len(Q),) * 2} and {(self.setup.V, len(Q))}, "
+                             f"got {tuple(M.shape)} and {tuple(W.shape)}")
+        with torch.no_grad():
+            self.W_G.copy_(Q.T @ M @ Q)
+            self.W_O.copy_(W @ Q / self.d_model**0.5)
 
-    Autograd would read and write the gradient of a large W several times, once for each term.  Here both terms are done
-    in one pass over W forward and one backward, and the gradient is the only matrix of W's size that is allocated.
-    """
-    product, square = _Project.apply(W, E, precision)
-    return product, square
-
-
-class _Project(torch.autograd.Function):
-
-    @staticmethod
-    def forward(ctx: Any, W: Tensor, E: Tensor, precision: float) -> tuple[Tensor, Tensor]:
-        ctx.save_for_backward(W, E)
-        ctx.precision = precision
-        product = W.new_empty(W.shape[0], E.shape[1])
-        squares = []
-        for rows in _blocks(W):
-            torch.mm(W[rows], E, out=product[rows])
-            flat = W[rows].reshape(-1)
-            squares.append(torch.dot(flat, flat))
-        # Block sums in double precision: at d = 10,000 a single one would run over 10^8 numbers.
-        total = torch.stack(squares).sum(dtype=torch.float64) * (precision / 2)
-        return product, total.to(W.dtype)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, d_product: Tensor, d_square: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-        W, E = ctx.saved_tensors
-        d_W = d_E = None
-        if ctx.needs_input_grad[0]:
-            decay = float(d_square) * ctx.precision
-            d_W = torch.empty_like(W)
-            for rows in _blocks(W):
-                torch.addmm(W[rows], d_product[rows], E.T, beta=decay, out=d_W[rows])
-        if ctx.needs_input_grad[1]:
-            d_E = W.T @ d_product
-        return d_W, d_E, None
-
-
-def _blocks(W: Tensor) -> list[slice]:
-    """Blocks of rows: of the size of a cache on a CPU, all rows at once elsewhere."""
-    size = len(W) if W.device.type != "cpu" else max(1, BLOCK_BYTES // (W.shape[1] * W.element_size()))
-    return [slice(start, min(start + size, len(W))) for start in range(0, len(W), size)]
-
-
-def _checked_device(device: Any) -> torch.device:
-    try:
-        checked = torch.device("cpu" if device is None else device)
-        torch.empty(0, device=checked)
-    except (RuntimeError, TypeError, AssertionError) as error:
-        raise ValueError(f"device must be one that torch can use here, got {device!r}: {error}") from None
-    return checked
+    def _orthonormal_rows(self) -> Tensor:
+        """Q with E / sqrt(d) = Q^T C^(1/2): the polar factor, (V + L, d); for d < V + L its columns are orthonormal."""
+        if self.parametrization != "W_G":
+            raise ValueError(f"parametrization must be 'W_G' for this, got {self.parametrization!r}")
+        left, _, right = torch.linalg.svd(self.E.detach().to("cpu", torch.float64).T, full_matrices=False)
+        return left @ right
