@@ -52,7 +52,7 @@ def read(path: Path, device: torch.device) -> dict[str, Any] | None:
         state = torch.load(path, map_location=device, weights_only=True)
     except Exception as error:
         raise ValueError(f"checkpoint must be a file that a run wrote; {path} cannot be read: {error}") from error
-    if not isinstance(state, dict) or "step" not in state:
+    if not isinstance(state, dict) or not {"rule", "step", "records"} <= set(state):
         raise ValueError(f"checkpoint must be a file that a run wrote; {path} holds something else")
     return state
 
@@ -95,7 +95,9 @@ class Saver:
         torch.set_rng_state(state["random"].cpu())
         if self.device.type == "cuda":
             torch.cuda.set_rng_state(state["random_cuda"].cpu(), self.device)
-        run.now, run.records = state["step"], state["records"].tolist()
+        run.now = state["step"]
+        # A run that ended between two records, and is now prolonged, forgets the one at its end.
+        run.records = [r for r in state["records"].tolist() if r[0] % self.rule["record_every"] == 0]
         run.began -= state["seconds"]
 
     def save(self, force: bool) -> None:

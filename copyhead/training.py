@@ -96,7 +96,7 @@ def train(
     tokens: Tokens,
     *,
     steps: int = 1500,
-    lr: float | None = None,
+    lr: float | Mapping[str, float] | None = None,
     optimizer: Literal["adam", "gd"] = "adam",
     warmup: int = 0,
     patience: int | None = None,
@@ -116,7 +116,9 @@ def train(
         Training sequences; every step uses all of them.
     steps : int, at least 1
         Number of updates.
-    lr : float, positive; by default ``learning_rate(network)``
+    lr : float, positive, or one for each parameter by name; by default ``learning_rate(network)``
+        Rates by name are for weights of different nature: {"W_G": eta, "W_O": eta / d_model} makes gradient descent on
+        the full network equal to that of the reduced one, and trained embeddings want a rate of their own.
     optimizer : "adam" or "gd"
         Adam with its usual constants (0.9, 0.999, 1e-8), or gradient descent without momentum.
     warmup : int, at least 0
@@ -144,23 +146,21 @@ def train(
     """
     steps, warmup = whole_number("steps", steps, minimum=1), whole_number("warmup", warmup, minimum=0)
     record_every = whole_number("record_every", record_every, minimum=1)
-    lr = learning_rate(network) if lr is None else positive_number("lr", lr)
+    weights = {name: p for name, p in network.named_parameters() if p.requires_grad}
+    rates = _rates(learning_rate(network) if lr is None else lr, weights)
     if optimizer not in ("adam", "gd"):
         raise ValueError(f"optimizer must be 'adam' or 'gd', got {optimizer!r}")
     if patience is not None:
         patience = whole_number("patience", patience, minimum=1)
         if held_out is None:
             raise ValueError(f"patience must be None where there are no held_out sequences, got {patience}")
-    parameters = [p for p in network.parameters() if p.requires_grad]
-    device = parameters[0].device
-    if optimizer == "adam":
-        method: torch.optim.Optimizer = torch.optim.Adam(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
-    else:
-        method = torch.optim.SGD(parameters, lr=lr)
+    groups: list[dict[str, Any]] = [{"params": [weights[name]], "lr": rate} for name, rate in rates.items()]
+    adam = optimizer == "adam"
+    method = torch.optim.Adam(groups, fused=True) if adam else torch.optim.SGD(groups)
     run = Run(network, tokens, held_out, method)
     saver = None
     if checkpoint is not None:
-        rule = dict(lr=lr, optimizer=optimizer, warmup=warmup, patience=patience, record_every=record_every)
+        rule = dict(lr=rates, optimizer=optimizer, warmup=warmup, patience=patience, record_every=record_every)
         saver = Saver(Path(checkpoint), positive_number("checkpoint_every", checkpoint_every), run, rule)
         if run.now > steps:
             raise ValueError(f"steps must be >= {run.now}, where the checkpoint {checkpoint} is, got {steps}")
@@ -172,8 +172,8 @@ def train(
         while True:
             action = network.action(run.data)
             if not math.isfinite(value := action.item()):
-                raise FloatingPointError(f"the action is {value} at step {run.now} (lr = {lr:g}): training has diverged; "
-                                         f"try a smaller lr" + (f"; {checkpoint} is the state before" if saver else ""))
+                raise FloatingPointError(f"the action is {value} at step {run.now} with lr = {_shown(rates)}: training has "
+                                         "diverged; try a smaller lr" + (f" ({checkpoint} stays)" if saver else ""))
             stopped: Stopped | None = "steps" if run.now == steps else None
             if run.now % record_every == 0 or stopped:
                 go_on = run.record(value, on_record)
@@ -182,14 +182,28 @@ def train(
                     saver.save(force=stopped is not None)
             if stopped:
                 break
-            for group in method.param_groups:
-                group["lr"] = lr * warmup_factor(run.now, warmup)
+            for group, rate in zip(method.param_groups, rates.values(), strict=True):
+                group["lr"] = rate * warmup_factor(run.now, warmup)
             method.zero_grad()
             action.backward()
             method.step()
             run.now += 1
             bar.update()
     return run.result(stopped)
+
+
+def _rates(lr: object, weights: Mapping[str, object]) -> dict[str, float]:
+    """A learning rate for each weight that is trained."""
+    if not isinstance(lr, Mapping):
+        return dict.fromkeys(weights, positive_number("lr", lr))
+    if set(lr) != set(weights):
+        raise ValueError(f"lr must be a number, or have the keys {sorted(weights)}, got {dict(lr)!r}")
+    return {name: positive_number(f"lr[{name!r}]", lr[name]) for name in weights}
+
+
+def _shown(rates: Mapping[str, float]) -> str:
+    values = set(rates.values())
+    return f"{values.pop():g}" if len(values) == 1 else str(dict(rates))
 
 
 class Run:
