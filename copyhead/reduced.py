@@ -21,6 +21,11 @@ W = (A + lam)^-1 B.  At a minimum only the explicit dependence on Z counts for t
 dS/dZ = (Z W - Y) W^T / sigma2, and the chain rule through Z, G and U gives dS/dM with no P L x P L matrix anywhere.
 
 Nothing is approximated for the given sequences: attention may depend on the tokens in any way that M allows.
+
+**Layout.**  Inside, every array that has one entry per query position of every sequence is stored as (features, P, L):
+keys or features first, the P L query positions last.  Then a softmax over keys works on long contiguous rows, and every
+sum over positions, A and B among them, is one matrix product.  Only the products with the one-hot X run sequence by
+sequence.
 """
 
 from __future__ import annotations
@@ -65,24 +70,13 @@ class ReducedAction:
         if not np.issubdtype(tokens.dtype, np.integer) or tokens.min() < 0 or tokens.max() >= setup.V:
             raise ValueError(f"tokens must be integers in 0..{setup.V - 1}, got dtype {tokens.dtype}, "
                              f"range {tokens.min()}..{tokens.max()}")
-        self.setup, self.attention_kind, self.tokens = setup, attention, tokens
+        self.setup, self.attention_kind, self.tokens, self.dtype = setup, attention, tokens, np.dtype(dtype)
         self._X = one_hot(tokens, setup.V, dtype)                                           # (P, L, V)
         self._Y = one_hot(targets(tokens), setup.V, dtype).reshape(-1, setup.V)             # (P L, V)
 
     def attention(self, M: Floats) -> Floats:
         """Attention matrices of all sequences at M, shape (P, L, L)."""
-        V, L = self.setup.V, self.setup.L
-        M = np.asarray(M, dtype=self._X.dtype)
-        query = M[self.tokens] + M[V:]                                    # Phi M, by gathering rows: (P, L, V + L)
-        U = query[..., :V] @ self._X.transpose(0, 2, 1)
-        U += query[..., V:]
-        if self.attention_kind == "linear":
-            U /= L
-            return U
-        U -= U.max(axis=-1, keepdims=True)
-        np.exp(U, out=U)
-        U /= U.sum(axis=-1, keepdims=True)
-        return U
+        return self._forward(M)[self.setup.V :].transpose(1, 2, 0)
 
     def features(self, G: Floats) -> Floats:
         """What the readout sees: the rows of Psi = [G X | G], shape (P L, V + L)."""
@@ -94,43 +88,74 @@ class ReducedAction:
 
     def readout(self, M: Floats) -> NDArray[np.float64]:
         """Posterior mean of the readout given M, W = (A + lam)^-1 B, shape (V + L, V)."""
-        return self._solve(*self.normal_equations(self.features(self.attention(M))))
+        return self._solve(*self._moments(self._forward(M)))
 
     def loss(self, M: Floats, W: Floats | None = None) -> float:
         """Squared error per token, ||Y - Psi W||^2 / (P L); it is 1 for zero output.
 
         ``W`` defaults to the posterior mean for these sequences; pass the readout of a training set for a test loss.
         """
-        W = self.readout(M) if W is None else W
-        error = self.features(self.attention(M)) @ W - self._Y
+        Z = self._forward(M)
+        W = self._solve(*self._moments(Z)) if W is None else W
+        error = Z.reshape(len(Z), -1).T @ W - self._Y
         return float(np.einsum("iv,iv->", error, error, dtype=np.float64) / len(error))
 
     def value(self, M: Floats) -> float:
         """The action S(M), including every term that does not depend on M."""
-        A, B = self.normal_equations(self.features(self.attention(M)))
+        A, B = self._moments(self._forward(M))
         return self._action(M, B, self._solve(A, B))
 
     def value_and_gradient(self, M: Floats) -> tuple[float, NDArray[np.float64]]:
         """S(M) and dS/dM, the latter of the shape (V + L, V + L) of M."""
         V, L = self.setup.V, self.setup.L
-        G = self.attention(M)
-        Z = self.features(G)
-        A, B = self.normal_equations(Z)
+        Z = self._forward(M)
+        A, B = self._moments(Z)
         W = self._solve(A, B)
         w = W.astype(Z.dtype, copy=False)
-        error = ((Z @ w - self._Y) / Z.dtype.type(self.setup.sigma2)).reshape(-1, L, V)
-        dU = error @ (w[self.tokens] + w[V:]).transpose(0, 2, 1)          # dS/dG = error (Phi W)^T
-        if self.attention_kind == "linear":
-            dU /= L
-        else:
-            dU -= np.einsum("pab,pab->pa", dU, G)[..., None]
-            dU *= G
-        D = self.features(dU).astype(Z.dtype, copy=False)                 # dU Phi: the same map as from G to Z
+        error = w.T @ Z.reshape(V + L, -1)
+        error -= self._Y.T
+        error /= Z.dtype.type(self.setup.sigma2)
+        D = np.empty_like(Z)
+        dU = D[V:]
+        read = w.take(self.tokens, axis=0)                                # Phi W, by gathering rows: (P, L, V)
+        read += w[V:]
+        np.matmul(read, _by_sequence(error.reshape(V, -1, L)), out=_by_sequence(dU))      # dS/dG = error (Phi W)^T
+        if self.attention_kind == "softmax":
+            dU -= np.einsum("bpa,bpa->pa", dU, Z[V:])
+            dU *= Z[V:]
+        np.matmul(self._X.transpose(0, 2, 1), _by_sequence(dU), out=_by_sequence(D[:V]))  # D = dU Phi, as Z = G Phi
         gradient = np.empty((V + L, V + L))
-        gradient[:V] = self._X.reshape(-1, V).T @ D
-        gradient[V:] = D.reshape(-1, L, V + L).sum(axis=0)
+        gradient[:V] = (D.reshape(V + L, -1) @ self._X.reshape(-1, V)).T
+        gradient[V:] = (np.ones(D.shape[1], D.dtype) @ D).T
+        if self.attention_kind == "linear":
+            gradient /= L
         gradient += np.asarray(M, dtype=np.float64) / self.setup.g_W
         return self._action(M, B, W), gradient
+
+    def _forward(self, M: Floats) -> Floats:
+        """Psi^T = [G X | G]^T of all sequences, shape (V + L, P, L); its last L rows are the attention, keys first."""
+        V, L = self.setup.V, self.setup.L
+        P = len(self._X)
+        M = np.asarray(M, dtype=self._X.dtype)
+        if self.attention_kind == "linear":
+            M = M / M.dtype.type(L)
+        query = (M[:V].T @ self._X.reshape(-1, V).T).reshape(V + L, P, L)                 # (Phi M)^T
+        query += M[V:].T[:, None]
+        Z = np.empty_like(query)
+        U = Z[V:]
+        np.matmul(self._X, _by_sequence(query[:V]), out=_by_sequence(U))
+        U += query[V:]
+        if self.attention_kind == "softmax":
+            U -= U.max(axis=0)
+            np.exp(U, out=U)
+            U /= U.sum(axis=0)
+        np.matmul(self._X.transpose(0, 2, 1), _by_sequence(U), out=_by_sequence(Z[:V]))
+        return Z
+
+    def _moments(self, Z: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A and B from Psi^T."""
+        rows = Z.reshape(len(Z), -1)
+        return (rows @ rows.T).astype(np.float64, copy=False), (rows @ self._Y).astype(np.float64, copy=False)
 
     def _solve(self, A: NDArray[np.float64], B: NDArray[np.float64]) -> NDArray[np.float64]:
         return cho_solve(cho_factor(A + self.setup.sigma2 / self.setup.g_O * np.eye(len(A))), B)
@@ -138,6 +163,11 @@ class ReducedAction:
     def _action(self, M: Floats, B: NDArray[np.float64], W: NDArray[np.float64]) -> float:
         prior = np.vdot(M, M) / (2 * self.setup.g_W)
         return float((len(self._Y) - np.vdot(B, W)) / (2 * self.setup.sigma2) + prior)
+
+
+def _by_sequence(array: Floats) -> Floats:
+    """View of an array of shape (features, P, L) as P matrices of shape (features, L)."""
+    return array.transpose(1, 0, 2)
 
 
 def check_attention(attention: object) -> None:

@@ -15,7 +15,6 @@ from scipy.optimize import brentq
 
 from copyhead.patterns import G_star, J, pattern
 from copyhead.reduced import ReducedAction, planted
-from copyhead.task import one_hot, targets
 
 Matrix = NDArray[np.float64]
 
@@ -32,8 +31,14 @@ def copy_start(action: ReducedAction) -> Matrix:
     """An M that copies: the best multiple of c1 = c_G for linear; for softmax the logit gap of ``copy_gap``."""
     L, V = action.setup.L, action.setup.V
     if action.attention_kind == "softmax":
-        return planted(copy_gap(action) * (G_star(L) - J(L) / L), V)
+        return copying(action, copy_gap(action))
     return ray_minimum(action, planted(L * pattern(1.0, 1.0, L), V))
+
+
+def copying(action: ReducedAction, gap: float) -> Matrix:
+    """The M of smallest norm whose logits exceed all others by ``gap`` at the position to copy."""
+    L = action.setup.L
+    return planted(gap * (G_star(L) - J(L) / L), action.setup.V)
 
 
 def copy_gap(action: ReducedAction, points: int = 64) -> float:
@@ -44,30 +49,43 @@ def copy_gap(action: ReducedAction, points: int = 64) -> float:
     state.  Where the scan has only the inflection, the copy state may still exist for attention outside the span, close
     by, and the inflection is returned.  Without one (small L) there is a single state, and its gap is returned.
     """
-    setup = action.setup
-    L, P = setup.L, len(action.tokens)
-    bases = [action.features(np.broadcast_to(G, (P, L, L))).astype(np.float64) for G in (J(L) / L, G_star(L))]
-    Y = one_hot(targets(action.tokens), setup.V).reshape(P * L, -1)
-    A = np.array([[Z.T @ Q for Q in bases] for Z in bases])
-    B = np.array([Z.T @ Y for Z in bases])
-    ridge = setup.sigma2 / setup.g_O * np.eye(L + setup.V)
+    return state_gaps(action, points)[-1]
 
-    def scanned(ell: float) -> float:
-        copied = (np.exp(ell) - 1) / (L - 1 + np.exp(ell))                      # weight of G* in the attention
-        w = np.array([1 - copied, copied])
-        b = np.tensordot(w, B, axes=1)
-        fit = np.vdot(b, np.linalg.solve(np.einsum("i,j,ijab->ab", w, w, A) + ridge, b))
-        return float((P * L - fit) / (2 * setup.sigma2) + (L - 1) * ell**2 / (2 * setup.g_W))
 
-    top = np.sqrt(2 * setup.g_W * scanned(0.0) / (L - 1))                       # beyond, the prior alone exceeds S(0)
-    ell = np.linspace(0, top, points)
-    S = np.array([scanned(x) for x in ell])
+def state_gaps(action: ReducedAction, points: int = 64) -> list[float]:
+    """Logit gaps from which a search covers every state that the scan of ``copy_gap`` shows, in increasing order.
+
+    They are ``[copy_gap]``, and before it 0.0 if the scan rises anywhere between zero and there: only then can a search
+    from uniform attention end somewhere else.
+    """
+    ell, S = _scan(action, points)
     slope = np.diff(S)
     inflections = [i for i in range(1, points - 2) if slope[i - 1] > slope[i] <= slope[i + 1]]
     if not inflections:
-        return float(ell[np.argmin(S)])
-    rising = [i for i in range(inflections[-1], points - 1) if slope[i] > 0]    # the first is the inflection or a minimum
-    return float(ell[rising[0]])
+        return [float(ell[np.argmin(S)])]
+    copy = next(i for i in range(inflections[-1], points - 1) if slope[i] > 0)      # the inflection or a minimum
+    return ([0.0] if (slope[:copy] > 0).any() else []) + [float(ell[copy])]
+
+
+def _scan(action: ReducedAction, points: int) -> tuple[Matrix, Matrix]:
+    """Logit gaps from zero to where the prior alone exceeds S(0), and the action there; both of shape (points,)."""
+    setup = action.setup
+    L, n, P = setup.L, setup.L + setup.V, len(action.tokens)
+    patterns = (np.broadcast_to(G.astype(action.dtype), (P, L, L)) for G in (J(L) / L, G_star(L)))
+    bases = np.concatenate([action.features(G) for G in patterns], axis=1)
+    A, B = action.normal_equations(bases)
+    ridge = setup.sigma2 / setup.g_O * np.eye(n)
+
+    def scanned(ell: Matrix) -> Matrix:
+        copied = (np.exp(ell) - 1) / (L - 1 + np.exp(ell))                      # weight of G* in the attention
+        w = np.stack([1 - copied, copied], axis=1)
+        a = np.einsum("si,sj,iajb->sab", w, w, A.reshape(2, n, 2, n), optimize=True) + ridge
+        b = np.tensordot(w, B.reshape(2, n, -1), axes=1)
+        fit = (b * np.linalg.solve(a, b)).sum(axis=(1, 2))
+        return (P * L - fit) / (2 * setup.sigma2) + (L - 1) * ell**2 / (2 * setup.g_W)
+
+    ell = np.linspace(0, np.sqrt(2 * setup.g_W * scanned(np.zeros(1))[0] / (L - 1)), points)
+    return ell, scanned(ell)
 
 
 def ray_minimum(action: ReducedAction, M: Matrix) -> Matrix:
