@@ -25,10 +25,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
 
-from copyhead.reduced import Attention, Floats, ReducedAction
+from copyhead.patterns import J
+from copyhead.reduced import Attention, Floats, ReducedAction, planted
 from copyhead.setup import Setup
-from copyhead.validation import whole_number
+from copyhead.starts import copy_start, uniform_start, wrong_sign_tokens
+from copyhead.validation import positive_number, whole_number
 
 Matrix = NDArray[np.float64]
 
@@ -107,6 +110,48 @@ class MetricAction(ReducedAction):
         R = self.root
         inner = R @ A @ R + self.setup.sigma2 / self.setup.g_O * np.eye(len(A))
         return R @ cho_solve(cho_factor(inner), R @ B)
+
+
+def most_probable(action: MetricAction, start: Matrix | None = None, tolerance: float = 1e-3) -> Matrix:
+    """The M of lowest action, shape (V + L, V + L), by L-BFGS from both basins or from ``start`` alone.
+
+    Starts and repair of wrong signs are those of ``fit_map``, put into the kernel T.  Linear attention gets a little
+    pooling even where C = 1 would have none, because at another C the threshold is elsewhere.  The search ends when no
+    entry of the gradient, in units of the prior width, exceeds ``tolerance``.
+    """
+    tolerance = positive_number("tolerance", tolerance)
+    if start is not None:
+        return _descend(action, start, tolerance)
+    plain = ReducedAction(action.setup, action.attention_kind, action.tokens)
+    starts = [uniform_start(plain), copy_start(plain)]
+    if action.attention_kind == "linear":
+        starts = [T for T in starts if T.any()] or [planted(0.1 * J(action.setup.L), action.setup.V)]
+    found = [_descend(action, T, tolerance) for T in starts]
+    if action.attention_kind == "linear":
+        repaired = [_repaired(action, M) for M in found]
+        found += [_descend(action, M, tolerance) for M in repaired if M is not None]
+    return min(found, key=action.value)
+
+
+def _repaired(action: MetricAction, M: Matrix) -> Matrix | None:
+    """M with the wrong signs of key tokens turned, which in T are signs of columns; None if there are none."""
+    wrong = wrong_sign_tokens(action.kernel(M), action.setup.V)
+    signs = np.ones(len(M))
+    signs[wrong] = -1
+    inverse = np.linalg.pinv(action.root)
+    return inverse @ (action.kernel(M) * signs) @ inverse if len(wrong) else None
+
+
+def _descend(action: MetricAction, M: Matrix, tolerance: float) -> Matrix:
+    width = np.sqrt(action.setup.g_W)
+
+    def objective(x: Matrix) -> tuple[float, Matrix]:
+        value, gradient = action.value_and_gradient(width * x.reshape(M.shape))
+        return value, width * gradient.ravel()
+
+    result = minimize(objective, (M / width).ravel(), jac=True, method="L-BFGS-B",
+                      options=dict(maxcor=30, gtol=tolerance, ftol=0.0, maxiter=5000, maxfun=5000))
+    return width * result.x.reshape(M.shape)
 
 
 def square_root(C: Matrix, size: int) -> Matrix:

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from copyhead import Setup, task
-from copyhead.metric import MetricAction, random_metric, square_root
+from copyhead import Setup, fit_map, task
+from copyhead.metric import MetricAction, _repaired, most_probable, random_metric, square_root
 from copyhead.reduced import ReducedAction
+from copyhead.starts import wrong_sign_tokens
 
 SETUP = Setup(6, 3, 2.0, 1.3, 0.7)
 TOKENS = task.sequences(6, 3, 40, seed=1)
@@ -83,3 +84,46 @@ def test_bad_input_is_named():
         MetricAction(SETUP, "linear", TOKENS, np.eye(8))
     with pytest.raises(ValueError, match=r"C must be positive semidefinite, got the eigenvalue -1"):
         MetricAction(SETUP, "linear", TOKENS, np.diag([1.0] * 8 + [-1.0]))
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_most_probable_is_stationary_and_no_worse_than_the_fit_at_infinite_dimension(attention):
+    setup = Setup(8, 3, 2.0)
+    tokens = task.sequences(8, 3, 60, seed=0)
+    C = random_metric(3, 8, 300, seed=1)
+    action = MetricAction(setup, attention, tokens, C)
+    M = most_probable(action, tolerance=1e-5)
+    assert np.abs(action.value_and_gradient(M)[1]).max() < 1e-5
+    rng = np.random.default_rng(0)
+    assert all(action.value(M + 0.01 * rng.standard_normal(M.shape)) > action.value(M) for _ in range(5))
+    unit = MetricAction(setup, attention, tokens, np.eye(11))
+    fit = fit_map(setup, attention, 60, seed=0)
+    assert unit.value(most_probable(unit, tolerance=1e-5)) == pytest.approx(fit.action, rel=1e-7)
+    # From a neighbouring minimum the same one is found.
+    assert action.value(most_probable(action, fit.M, 1e-5)) == pytest.approx(action.value(M), rel=1e-7)
+
+
+def test_wrong_signs_of_tokens_are_repaired_at_finite_dimension():
+    """A search from small random weights ends above the minimum, with signs that differ; turning them leads down to it."""
+    C = random_metric(5, 25, 1024, seed=0)
+    action = MetricAction(Setup(25, 5), "linear", task.sequences(25, 5, 300, seed=0), C, np.float32)
+    lowest = action.value(most_probable(action))
+    stuck = most_probable(action, 0.01 * np.random.default_rng(0).standard_normal((30, 30)))
+    assert len(wrong_sign_tokens(action.kernel(stuck), 5)) == 2 and action.value(stuck) > lowest + 1
+    repaired = most_probable(action, _repaired(action, stuck))
+    assert action.value(repaired) == pytest.approx(lowest, abs=0.01)
+
+
+def test_slope_of_the_lowest_action_in_the_metric():
+    """dS = -tr(dC K) / 2, K = (M M^T + M^T M) / g_W + W W^T / g_O, at C = 1: stationarity leaves the explicit part."""
+    setup = Setup(8, 3, 2.0, 1.3, 0.7)
+    tokens = task.sequences(8, 3, 60, seed=0)
+    unit = MetricAction(setup, "softmax", tokens, np.eye(11))
+    M = most_probable(unit, tolerance=1e-7)
+    W = unit.readout(M)
+    K = (M @ M.T + M.T @ M) / 0.7 + W @ W.T / 1.3
+    half, step = np.random.default_rng(0).standard_normal((11, 11)), 1e-3
+    H = half + half.T
+    sides = [MetricAction(setup, "softmax", tokens, np.eye(11) + sign * step * H) for sign in (1, -1)]
+    values = [side.value(most_probable(side, M, 1e-7)) for side in sides]
+    assert (values[0] - values[1]) / (2 * step) == pytest.approx(-np.vdot(H, K) / 2, rel=1e-4)
