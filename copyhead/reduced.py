@@ -107,19 +107,27 @@ class ReducedAction:
 
     def value_and_gradient(self, M: Floats) -> tuple[float, NDArray[np.float64]]:
         """S(M) and dS/dM, the latter of the shape (V + L, V + L) of M."""
-        V, L = self.setup.V, self.setup.L
         Z = self._forward(M)
         A, B = self._moments(Z)
         W = self._solve(A, B)
-        w = W.astype(Z.dtype, copy=False)
-        error = w.T @ Z.reshape(V + L, -1)
+        return self._action(M, B, W), self._gradient(M, Z, self._error(Z, W), W)
+
+    def _error(self, Z: Floats, W: NDArray[np.float64]) -> Floats:
+        """(f - Y)^T / sigma2, shape (V, P L)."""
+        error = W.T.astype(Z.dtype) @ Z.reshape(len(Z), -1)
         error -= self._Y.T
         error /= Z.dtype.type(self.setup.sigma2)
+        return error
+
+    def _gradient(self, M: Floats, Z: Floats, error: Floats, W: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Chain rule from dS/dPsi = error^T W^T, with any number n of columns, to dS/dM; W has the shape (V + L, n)."""
+        V, L = self.setup.V, self.setup.L
+        w = W.astype(Z.dtype, copy=False)
         D = np.empty_like(Z)
         dU = D[V:]
-        read = w.take(self.tokens, axis=0)                                # Phi W, by gathering rows: (P, L, V)
+        read = w.take(self.tokens, axis=0)                                # Phi W, by gathering rows: (P, L, n)
         read += w[V:]
-        np.matmul(read, _by_sequence(error.reshape(V, -1, L)), out=_by_sequence(dU))      # dS/dG = error (Phi W)^T
+        np.matmul(read, _by_sequence(error.reshape(len(error), -1, L)), out=_by_sequence(dU))      # dS/dG = error (Phi W)^T
         if self.attention_kind == "softmax":
             dU -= np.einsum("bpa,bpa->pa", dU, Z[V:])
             dU *= Z[V:]
@@ -130,7 +138,7 @@ class ReducedAction:
         if self.attention_kind == "linear":
             gradient /= L
         gradient += np.asarray(M, dtype=np.float64) / self.setup.g_W
-        return self._action(M, B, W), gradient
+        return gradient
 
     def _forward(self, M: Floats) -> Floats:
         """Psi^T = [G X | G]^T of all sequences, shape (V + L, P, L); its last L rows are the attention, keys first."""
