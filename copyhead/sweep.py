@@ -79,7 +79,7 @@ def sweep(function: Function, grid: Mapping[str, Iterable[Any]], *, folder: str 
     home = Path(folder) if folder is not None else None
     identity = _identity(function)
     if home is not None:
-        _claim(home, {"function": identity, "grid": axes, "copyhead": versions()["copyhead"]})
+        _claim(home, {"function": identity, "grid": list(axes.items()), "copyhead": versions()["copyhead"]})
     start = time.perf_counter()
     found = _finished(home, len(cells))
     missing = [index for index in range(len(cells)) if index not in found]
@@ -115,7 +115,10 @@ def _run(function: Function, cells: list[Cell], todo: list[int], home: Path | No
     hidden = not progress or bool(os.environ.get("COPYHEAD_STATIC"))
     task = delayed(_one)
     with tqdm(total=len(cells), initial=len(cells) - len(todo), leave=False, disable=hidden, unit="cell") as bar:
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        try:
+            parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        except ValueError:  # multiprocessing and ray hand over all cells at the end (each is in its file before)
+            parallel = Parallel(n_jobs=n_jobs)
         for outcome in parallel(task(function, cells[index], index, home) for index in todo):
             bar.update()
             yield outcome

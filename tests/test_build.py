@@ -13,7 +13,7 @@ import nbformat
 import pytest
 import yaml
 from book_extension import colab_address, cpu_time, gpu_minutes, pages_address, reading_minutes
-from dependencies import code_without_magics, fingerprint, reachable
+from dependencies import code_without_magics, digest, fingerprint, reachable
 from execute import documents
 from jupyter_cache import get_cache
 from myst_nb.core.read import read_myst_markdown_notebook
@@ -84,8 +84,6 @@ def test_fingerprint_changes_with_what_matters_only(tmp_path: Path) -> None:
 
     def change(path: str, text: str) -> str:
         (tmp_path / path).write_text(text)
-        from dependencies import digest
-
         digest.cache_clear()
         return fingerprint(cells, tmp_path)
 
@@ -94,6 +92,49 @@ def test_fingerprint_changes_with_what_matters_only(tmp_path: Path) -> None:
         key = change(path, "# changed\n")
         assert key not in seen, path
         seen.add(key)
+
+
+RECALLS = {
+    "__init__": "",
+    "results": "def recall(name, quick, full):\n    return open(name)\n",
+    "other": "VALUE = 1\n",
+    "plots": "from copyhead.results import recall\n\ndef plot():\n    return recall('adam', quick=None, full=None)\n",
+    "widget": "from copyhead import results\n\ndef widget(name):\n    return results.recall(name, quick=None, full=None)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from copyhead.other import VALUE\nrecall('maps')", set()),  # cannot reach results.py
+        ("from copyhead.results import recall\nmaps = 'adam'\nrecall('maps', quick=q, full=f)", {"maps"}),
+        ("from copyhead import results\nresults.recall('maps', quick=q, full=f)", {"maps"}),
+        ("from copyhead.plots import plot", {"adam"}),
+        ("from copyhead.plots import plot\nfrom copyhead.results import recall\nrecall('maps')", {"adam", "maps"}),
+        ("from copyhead.results import recall\nname = 'maps'\nrecall(name, quick=q, full=f)", {"adam", "maps", "sgld"}),
+        ("from copyhead.results import recall\nrecall(name='maps', quick=q, full=f)", {"adam", "maps", "sgld"}),
+        ("from copyhead.results import recall as get\nget('maps', quick=q, full=f)", {"adam", "maps", "sgld"}),
+        ("from copyhead.results import recall\nget = recall\nget('maps', quick=q)", {"adam", "maps", "sgld"}),
+        ("from copyhead.widget import widget\nwidget('maps')", {"adam", "maps", "sgld"}),
+        ("from copyhead.results import recall\nrecall('missing', quick=q, full=f)", set()),
+    ],
+    ids=["no results", "literal", "attribute", "module", "both", "variable", "keyword", "renamed", "handed on", "computed",
+         "missing"],
+)
+def test_a_stored_result_counts_for_the_chapters_that_ask_for_it(tmp_path: Path, source: str, expected: set[str]) -> None:
+    write_package(tmp_path, RECALLS)
+    (tmp_path / "copyhead" / "stored").mkdir()
+    keys = {}
+    for name in ("adam", "maps", "sgld"):
+        (tmp_path / f"copyhead/stored/{name}.npz").write_text("one")
+    before = fingerprint([source], tmp_path)
+    for name in ("adam", "maps", "sgld"):
+        (tmp_path / f"copyhead/stored/{name}.npz").write_text("two")
+        digest.cache_clear()
+        keys[name] = fingerprint([source], tmp_path)
+        (tmp_path / f"copyhead/stored/{name}.npz").write_text("one")
+        digest.cache_clear()
+    assert {name for name, key in keys.items() if key != before} == expected
 
 
 def test_magics_become_code_that_python_can_read() -> None:

@@ -1,4 +1,4 @@
-"""What the outputs of a chapter depend on: its code, the pinned environment, and the modules it can reach.
+"""What a chapter's outputs depend on: its code, the pinned environment, the modules and stored results it can reach.
 
 Imports are followed by reading the source, never by running it, so that finding out costs milliseconds.  Whatever the
 reader of imports cannot resolve counts as "depends on the whole package": too many executions are slow, too few wrong.
@@ -93,6 +93,34 @@ def reachable(sources: Iterable[str], root: Path) -> set[Path]:
     return {modules[module] for module in found}
 
 
+def stored(sources: Iterable[str], files: set[Path], root: Path) -> set[Path]:
+    """Files of stored results that ``sources`` and the package's ``files`` can ask for.
+
+    Only ``recall`` opens them, so without its module there are none.  Its first argument names the file; where that is
+    no literal, or where ``recall`` is handed on, any file may be meant.
+    """
+    results = root / PACKAGE / "results.py"
+    if results not in files:
+        return set()
+    names: set[str] = set()
+    everything = False
+    texts = [code_without_magics(source) for source in sources]
+    for text in texts + [path.read_text("utf-8") for path in files - {results}]:
+        nodes = list(ast.walk(ast.parse(text)))
+        uses = [node for node in nodes if isinstance(node, ast.Name | ast.Attribute) and _last_name(node) == "recall"]
+        calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in uses]
+        literals = [node.args[0].value for node in calls if node.args and isinstance(node.args[0], ast.Constant)]
+        # An import under another name hides its uses.
+        renamed = any(isinstance(node, ast.alias) and node.name == "recall" and node.asname for node in nodes)
+        everything |= renamed or len(literals) < len(uses)
+        names |= {str(name) for name in literals}
+    return {path for path in (root / PACKAGE / "stored").glob("*.npz") if everything or path.stem in names}
+
+
+def _last_name(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
 @cache
 def digest(path: Path) -> str:
     """SHA-256 of a file; files do not change while the tool runs."""
@@ -106,8 +134,10 @@ def fingerprint(cells: list[str], root: Path) -> str:
         files |= {
             path
             for path in (root / PACKAGE).rglob("*")
-            if path.is_file() and path.suffix not in {".py", ".pyc"} and "__pycache__" not in path.parts
+            if path.is_file() and path.suffix not in {".py", ".pyc"}
+            and not {"__pycache__", "stored"} & set(path.relative_to(root).parts)
         }
+        files |= stored(cells, files, root)
     files.add(root / "requirements.txt")
     state = {
         "cells": cells,
