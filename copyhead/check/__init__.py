@@ -47,9 +47,26 @@ _loading = False
 
 def _modules() -> tuple[ModuleType, ...]:
     """The modules with checkers; spelled-out imports let tools read off what a chapter depends on."""
-    from copyhead.check import crossover, data, landau, prior, prior_action, scaling, transitions
+    from copyhead.check import (
+        concentration,
+        crossover,
+        data,
+        first_order,
+        linear_attention,
+        other_tasks,
+        prior,
+        prior_action,
+        scaling,
+        second_order,
+        softmax_attention,
+        spectrum,
+        start,
+        transitions,
+    )
 
-    return (crossover, data, landau, prior, prior_action, scaling, transitions)
+    landau = (concentration, second_order, first_order, crossover)
+    attention = (transitions, linear_attention, softmax_attention)
+    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from copyhead import kernels
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, value_at, verdict
 from copyhead.equivalent_kernel import all_sequences
 from copyhead.linear import LinearAction
 from copyhead.patterns import G_star, J, pattern
@@ -104,6 +104,38 @@ def lag_patterns(answer: Answer) -> bool:
     )
 
 
+def count_sum_orbits(answer: Answer) -> bool:
+    """``answer(L)`` is the number of order parameters of the task y^a = x^(a-1) + x^(a-2), for L >= 3."""
+
+    def enumerated(L: int) -> int:
+        """Orbits of pairs (query, key) under every permutation of keys that some permutation of queries undoes."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        query = {frozenset(((a - 1) % L, (a - 2) % L)): a for a in range(L)}
+        links = []
+        for pi in permutations(range(L)):
+            moved = [frozenset((pi[a - 1], pi[a - 2])) for a in range(L)]
+            if query.keys() == set(moved):
+                links += [(a * L + b, query[moved[a]] * L + pi[b]) for a in range(L) for b in range(L)]
+        graph = coo_array((np.ones(len(links)), np.transpose(links)), shape=(L * L, L * L))
+        return int(connected_components(graph, directed=False)[0])
+
+    return verdict(
+        answer,
+        function("L", (7,), number()),
+        [
+            ("the count is a whole number", lambda f: all(f(L) == int(f(L)) > 0 for L in range(3, 30))),
+            ("rotations are allowed, so at most one parameter is left for each distance",
+             lambda f: all(f(L) <= L for L in range(3, 30))),
+            ("no symmetry makes all wrong keys alike: the count grows with L", lambda f: f(40) > f(20) > f(10) > 2),
+            ("it agrees with trying every permutation, for odd L", lambda f: all(f(L) == enumerated(L) for L in (3, 5, 7))),
+            ("and for even L", lambda f: all(f(L) == enumerated(L) for L in (4, 6))),
+            ("two more positions make one more orbit", lambda f: all(f(L + 2) == f(L) + 1 for L in range(3, 30))),
+        ],
+    )
+
+
 def element_covariance(answer: Answer) -> bool:
     """``answer(tokens, first, second)`` is the covariance of two attention elements of one sequence."""
     tokens = np.array([0, 1, 0, 2, 2])
@@ -180,5 +212,39 @@ def equivalent_g_W(answer: Answer) -> bool:
             ("a larger readout variance needs a smaller g_W", lambda f: f(setup, 100, 20.0, 1.4, 100) < 1.6),
             ("the loss at the minimum of the linear action agrees", lambda f: same_loss(f, 150, 45.0, 1.3, 260)),
             ("and again at another point", lambda f: same_loss(f, 90, 15.0, 0.2, 110)),
+        ],
+    )
+
+
+def saved_cost(answer: Any) -> bool:
+    """``answer``: what the adapted Q saves of the cost of one place, to leading order, in epsilon, G0 and g_W."""
+
+    def at(epsilon: float, G0: float, g_W: float) -> float:
+        return value_at(answer, {"epsilon": epsilon, "G0": G0, "g_W": g_W}).real
+
+    def exact(epsilon: float, G0: float, g_W: float) -> float:
+        """Cost at Q = 1 minus the smallest cost over Q > 0, found numerically."""
+        from scipy.optimize import brentq
+
+        def cost(Q: float) -> float:
+            return epsilon * G0**2 / (2 * g_W * Q**2) + (Q - np.log(Q)) / 2
+
+        return cost(1.0) - cost(brentq(lambda Q: Q**3 - Q**2 - 2 * epsilon * G0**2 / g_W, 1, 10, xtol=1e-15))
+
+    def converges(G0: float, g_W: float) -> bool:
+        """Halving epsilon must bring the ratio with the exact saving twice as close to one."""
+        miss = [exact(epsilon, G0, g_W) / at(epsilon, G0, g_W) - 1 for epsilon in (2e-3, 1e-3)]
+        return abs(miss[0]) < 0.1 and abs(miss[0] / miss[1] - 2) < 0.1
+
+    return verdict(
+        answer,
+        expression("epsilon", "G0", "g_W"),
+        [
+            ("adapting never costs more: the saving is positive", lambda _: at(0.01, 1.0, 1.0) > 0 < at(0.01, 0.3, 2.0)),
+            ("without attention nothing is saved", lambda _: close(at(0.01, 0.0, 1.0), 0.0)),
+            ("the leading order is a pure power of epsilon, the second",
+             lambda _: close(at(0.02, 1.3, 0.7), 4 * at(0.01, 1.3, 0.7))),
+            ("G0 and g_W enter as G0^2 / g_W", lambda _: close(at(0.01, 2.0, 4.0 * 0.7), at(0.01, 1.0, 0.7))),
+            ("it agrees with minimising the cost numerically", lambda _: converges(1.0, 1.0) and converges(1.4, 0.8)),
         ],
     )

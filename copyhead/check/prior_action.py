@@ -208,3 +208,28 @@ def pairs_never_met(answer: Answer) -> bool:
              lambda f: all(close(f(*c), enumerated(*c)) for c in [(3, 2, 1), (4, 3, 2), (5, 4, 7)])),
         ],
     )
+
+
+def same_token_cost(answer: Answer) -> bool:
+    """``answer(L, V, tau, g_W)``: smallest cost of attention tau (x^a . x^b - 1/V) / L, all data seen."""
+
+    def least_squares(L: int, V: int, tau: float, g_W: float) -> float:
+        """Weights of smallest norm that give the pattern in every sequence."""
+        X = all_sequences(L, V)
+        phi = np.concatenate([X, np.broadcast_to(np.eye(L), (len(X), L, L))], axis=2)
+        maps = np.concatenate([np.kron(f, f) for f in phi]) / L
+        target = tau / L * (X @ X.transpose(0, 2, 1) - 1 / V)
+        return float(np.sum(np.linalg.lstsq(maps, target.ravel(), rcond=None)[0] ** 2) / (2 * g_W))
+
+    return verdict(
+        answer,
+        function("L, V, tau, g_W", (4, 3, 0.7, 1.0), number()),
+        [
+            ("the cost is quadratic in tau", lambda f: close(f(4, 3, -1.4, 1.0), 4 * f(4, 3, 0.7, 1.0))),
+            ("twice the variance halves the cost", lambda f: close(f(4, 3, 0.7, 2.0), f(4, 3, 0.7, 1.0) / 2)),
+            ("a vocabulary of one token makes the pattern zero, and zero is free", lambda f: close(f(4, 1, 0.7, 1.0), 0.0)),
+            ("positions are not used, so the length does not matter", lambda f: close(f(4, 3, 0.7, 1.0), f(9, 3, 0.7, 1.0))),
+            ("it agrees with least squares over all sequences",
+             lambda f: all(close(f(*c), least_squares(*c), rtol=1e-8) for c in ((3, 2, 0.7, 1.0), (4, 3, 1.1, 0.6)))),
+        ],
+    )
