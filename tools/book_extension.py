@@ -1,7 +1,8 @@
 """What the book needs from Sphinx beyond its stock extensions.
 
 * the directive ``{chapter-header}`` (see CONTRIBUTING.md): a box with the question, the prerequisites and the aims of
-  a chapter, to which a line with reading time, measured CPU time, Colab badge and notebook download is added;
+  a chapter, to which a line with reading time, measured CPU time, time on a GPU (as the header estimates it, or as
+  ``make gpu`` measured it), Colab badge and notebook download is added;
 * addresses derived from ``repository.url``, so that they stand once in the repository;
 * re-reading of a page when its notebook was executed again;
 * a download button that offers the exported notebook instead of the page's source;
@@ -18,6 +19,8 @@ from urllib.parse import quote
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from gpu_times import FILE as MEASURED
+from gpu_times import gpu_time
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -88,6 +91,8 @@ class ChapterHeader(SphinxDirective):
         self.state.nested_parse(self.content, self.content_offset, box)
         facts = chapter_facts(classes=["chapter-facts"])
         facts["reading"], facts["gpu"] = self.options["reading"], self.options.get("gpu")
+        if facts["gpu"] and (measured := Path(self.env.srcdir, MEASURED)).exists():
+            self.env.note_dependency(str(measured))
         theme = self.config.html_theme_options
         address = colab_address(theme["repository_url"], theme["repository_branch"], self.env.docname)
         # The image must be there before Sphinx collects images, so it is added now and the text later.
@@ -112,7 +117,7 @@ class FillChapterFacts(SphinxPostTransform):
             if record and record["runtime"] is not None:
                 parts.append(f"runs in {cpu_time(record['runtime'])} of CPU (measured in this build)")
             if facts["gpu"]:
-                parts.append(f"T4: {facts['gpu'].replace(' (', ' min (')}")
+                parts.append(": ".join(gpu_time(Path(self.app.srcdir), self.env.docname, facts["gpu"])))
             paragraph = nodes.paragraph("", " · ".join(parts) + " · ", classes=facts["classes"])
             paragraph += facts.children
             facts.replace_self(paragraph)

@@ -14,6 +14,7 @@ import json
 import sys
 from pathlib import Path
 
+from gpu_times import gpu_time
 from myst_blocks import Block, ExportError, blocks
 from myst_book import Book, Page, load_book
 from myst_markdown import Markdown, details, quote
@@ -133,7 +134,8 @@ class Notebook:
         """The box at the top of a chapter, with the way to Colab."""
         times = [f"Reading {block.option('reading')} min"]
         if gpu := block.option("gpu"):
-            times.append(f"on a T4 {gpu.replace(' (', ' min (', 1)}")
+            device, time = gpu_time(self.book.root, self.page.name, gpu)
+            times.append(f"on a {device} {time}")
             self.has_gpu = True
         colab = f"https://colab.research.google.com/github/{self.book.owner_and_name}/blob/{self.book.branch}"
         times.append(f"[Open in Colab]({colab}/{self.page.name}.ipynb)")
