@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from copyhead.patterns import coverage, order_parameters
-from copyhead.reduced import Attention, Floats, ReducedAction
+from copyhead.reduced import Attention, Floats, ReducedAction, by_sequence
 from copyhead.setup import Setup
 from copyhead.validation import positive_number
 
@@ -49,14 +49,19 @@ class ReducedPosterior(ReducedAction):
         Z = self._forward(M)
         A, B = self._moments(Z)
         lam = self.setup.sigma2 / self.setup.g_O
-        factor = cho_factor(A + lam * np.eye(len(A)))
+        try:
+            factor = cho_factor(A + lam * np.eye(len(A)))
+        except (np.linalg.LinAlgError, ValueError):      # M so large that A has lost lam, or overflowed: no density there
+            return math.inf, np.zeros(M.shape)
         W = cho_solve(factor, B)
         log_det = 2 * np.log(np.diag(factor[0])).sum() - len(A) * math.log(lam)
-        # d ln det(A + lam) / dPsi = 2 Psi (A + lam)^-1: V + L more columns for the chain rule.
-        noise = cho_solve(factor, np.eye(len(A))) * (self.setup.V / self.chi)
-        rows = np.concatenate([self._error(Z, W), Z.reshape(len(Z), -1)])
-        gradient = self._gradient(M, Z, rows, np.concatenate([W, noise], axis=1))
-        return self.chi * self._action(M, B, W) + self.setup.V / 2 * float(log_det), self.chi * gradient
+        # d ln det(A + lam) / dPsi^T = 2 (A + lam)^-1 Psi^T
+        noise = (cho_solve(factor, np.eye(len(A))) * (self.setup.V / self.chi)).astype(Z.dtype)
+        dZ = (noise @ Z.reshape(len(Z), -1)).reshape(Z.shape)
+        D, V = self._attention_slope(Z, W), self.setup.V
+        D[V:] += dZ[V:]
+        by_sequence(D[V:])[...] += self._X @ by_sequence(dZ[:V])                          # dG^T = dZ_G^T + X dZ_X^T
+        return self.chi * self._action(M, B, W) + V / 2 * float(log_det), self.chi * self._gradient(M, Z, D)
 
     def observe(self, M: Floats) -> dict[str, float]:
         """Order parameters of the mean attention and the share of the attention in span{J, G*}.

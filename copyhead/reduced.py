@@ -110,28 +110,29 @@ class ReducedAction:
         Z = self._forward(M)
         A, B = self._moments(Z)
         W = self._solve(A, B)
-        return self._action(M, B, W), self._gradient(M, Z, self._error(Z, W), W)
+        return self._action(M, B, W), self._gradient(M, Z, self._attention_slope(Z, W))
 
-    def _error(self, Z: Floats, W: NDArray[np.float64]) -> Floats:
-        """(f - Y)^T / sigma2, shape (V, P L)."""
-        error = W.T.astype(Z.dtype) @ Z.reshape(len(Z), -1)
-        error -= self._Y.T
-        error /= Z.dtype.type(self.setup.sigma2)
-        return error
-
-    def _gradient(self, M: Floats, Z: Floats, error: Floats, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Chain rule from dS/dPsi = error^T W^T, with any number n of columns, to dS/dM; W has the shape (V + L, n)."""
+    def _attention_slope(self, Z: Floats, W: NDArray[np.float64]) -> Floats:
+        """An array of the shape of Z whose last L rows are dS/dG^T at the best readout W; the others are still empty."""
         V, L = self.setup.V, self.setup.L
         w = W.astype(Z.dtype, copy=False)
+        error = w.T @ Z.reshape(V + L, -1)
+        error -= self._Y.T
+        error /= Z.dtype.type(self.setup.sigma2)
         D = np.empty_like(Z)
-        dU = D[V:]
-        read = w.take(self.tokens, axis=0)                                # Phi W, by gathering rows: (P, L, n)
+        read = w.take(self.tokens, axis=0)                                # Phi W, by gathering rows: (P, L, V)
         read += w[V:]
-        np.matmul(read, _by_sequence(error.reshape(len(error), -1, L)), out=_by_sequence(dU))      # dS/dG = error (Phi W)^T
+        np.matmul(read, by_sequence(error.reshape(V, -1, L)), out=by_sequence(D[V:]))   # dS/dG = error (Phi W)^T
+        return D
+
+    def _gradient(self, M: Floats, Z: Floats, D: Floats) -> NDArray[np.float64]:
+        """dS/dM by the chain rule from dS/dG^T, the last L rows of D; D is overwritten."""
+        V, L = self.setup.V, self.setup.L
+        dU = D[V:]
         if self.attention_kind == "softmax":
             dU -= np.einsum("bpa,bpa->pa", dU, Z[V:])
             dU *= Z[V:]
-        np.matmul(self._X.transpose(0, 2, 1), _by_sequence(dU), out=_by_sequence(D[:V]))  # D = dU Phi, as Z = G Phi
+        np.matmul(self._X.transpose(0, 2, 1), by_sequence(dU), out=by_sequence(D[:V]))  # D = dU Phi, as Z = G Phi
         gradient = np.empty((V + L, V + L))
         gradient[:V] = (D.reshape(V + L, -1) @ self._X.reshape(-1, V)).T
         gradient[V:] = (np.ones(D.shape[1], D.dtype) @ D).T
@@ -151,13 +152,13 @@ class ReducedAction:
         query += M[V:].T[:, None]
         Z = np.empty_like(query)
         U = Z[V:]
-        np.matmul(self._X, _by_sequence(query[:V]), out=_by_sequence(U))
+        np.matmul(self._X, by_sequence(query[:V]), out=by_sequence(U))
         U += query[V:]
         if self.attention_kind == "softmax":
             U -= U.max(axis=0)
             np.exp(U, out=U)
             U /= U.sum(axis=0)
-        np.matmul(self._X.transpose(0, 2, 1), _by_sequence(U), out=_by_sequence(Z[:V]))
+        np.matmul(self._X.transpose(0, 2, 1), by_sequence(U), out=by_sequence(Z[:V]))
         return Z
 
     def _moments(self, Z: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -173,7 +174,7 @@ class ReducedAction:
         return float((len(self._Y) - np.vdot(B, W)) / (2 * self.setup.sigma2) + prior)
 
 
-def _by_sequence(array: Floats) -> Floats:
+def by_sequence(array: Floats) -> Floats:
     """View of an array of shape (features, P, L) as P matrices of shape (features, L)."""
     return array.transpose(1, 0, 2)
 
