@@ -5,24 +5,27 @@ Four panels, each a sweep over P, L (at V = 5) or V (at L = 25), and seeds of th
     linear_L, linear_V      arrays loss, action, c1, c_G
     softmax_L, softmax_V    arrays loss, action, a_G
 
-A cell is one fit of the infinitely wide network to P random sequences (``fit_map``); no theory enters.
+and one sweep, ``endpoint``, along the line of the softmax transition: two fits at each P, from the uniform and from the
+copy state, whose losses differ where both are minima.
+
+A cell of a panel is one fit of the infinitely wide network to P random sequences (``fit_map``); no theory enters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from copyhead.diagrams import PAPER, SIGMA2, boundaries
 from copyhead.fit import fit_map
 from copyhead.reduced import Attention
 from copyhead.results import Result, join, scratch
 from copyhead.setup import Setup
 from copyhead.sweep import sweep
 
-SIGMA2 = 30.0
-PAPER = {"L": 25, "V": 5}
 PANELS: tuple[tuple[Attention, str], ...] = (("linear", "L"), ("softmax", "L"), ("linear", "V"), ("softmax", "V"))
 
 
@@ -43,8 +46,26 @@ def fitted(attention: Attention, P: int, L: int, V: int, seed: int) -> Mapping[s
     return {name: getattr(fit, name) for name in ("loss", "action", *order)}
 
 
+def two_starts(L: int, seed: int, points: int) -> Mapping[str, Any]:
+    """Losses from the uniform and from the copy start at ``points`` values of P around theory's transition or crossover.
+
+    They reach from 8 % below it to 6 % above, where at L <= 25 the network has one state on either side.
+    """
+    line = boundaries("softmax", "L", [L])
+    centre = np.nansum([line["transition"], line["crossover"]])              # one of the two is NaN
+    P = np.round(centre * np.linspace(0.92, 1.06, points)).astype(int)
+    losses = {start: [fit_map(Setup(L, PAPER["V"], SIGMA2), "softmax", int(n), seed, start=start, fast=True).loss for n in P]
+              for start in ("uniform", "copy")}
+    return {"P": P, **losses}
+
+
+def endpoint(L: Sequence[int], seeds: int, points: int, **options: Any) -> Result:
+    """``two_starts`` over lengths and data sets."""
+    return sweep(partial(two_starts, points=points), {"L": L, "seed": range(seeds)}, **options)
+
+
 def panels(P: Sequence[int], L: Sequence[int], V: Sequence[int], seeds: int, *, n_jobs: int | None = None,
-           keep: bool = False) -> Result:
+           keep: bool = False) -> dict[str, Result]:
     """The four panels on the given axes; ``keep`` the cells on disk, so that a killed run can go on."""
     axes = {"L": L, "V": V}
     other = {"L": "V", "V": "L"}
@@ -54,14 +75,18 @@ def panels(P: Sequence[int], L: Sequence[int], V: Sequence[int], seeds: int, *, 
         function = partial(fitted, attention, **{other[axis]: PAPER[other[axis]]})
         parts[name] = sweep(function, {"P": P, axis: axes[axis], "seed": range(seeds)}, n_jobs=n_jobs,
                             folder=scratch("phase_diagrams") / name if keep else None)
-    return join(**parts)
+    return parts
 
 
 def quick() -> Result:
-    """8 x 8 cells a panel, one data set."""
-    return panels(sample_numbers(8), evenly(6, 60, 8), evenly(2, 20, 8), seeds=1, n_jobs=-1)
+    """8 x 8 cells a panel and five lengths around the endpoint, one data set."""
+    maps = panels(sample_numbers(8), evenly(6, 60, 8), evenly(2, 20, 8), seeds=1, n_jobs=-1)
+    return join(**maps, endpoint=endpoint((14, 16, 18, 20, 25), seeds=1, points=21, n_jobs=-1))
 
 
 def full() -> Result:
-    """20 x 20 cells a panel (the vocabulary has only 19 sizes from 2 to 20), three data sets."""
-    return panels(sample_numbers(20), evenly(6, 60, 20), evenly(2, 20, 20), seeds=3, n_jobs=-1, keep=True)
+    """20 x 20 cells a panel (the vocabulary has only 19 sizes from 2 to 20) and ten lengths, three data sets."""
+    maps = panels(sample_numbers(20), evenly(6, 60, 20), evenly(2, 20, 20), seeds=3, n_jobs=-1, keep=True)
+    end = endpoint((12, 14, 15, 16, 17, 18, 19, 20, 22, 25), seeds=3, points=57, n_jobs=-1,
+                   folder=scratch("phase_diagrams") / "endpoint")
+    return join(**maps, endpoint=end)
