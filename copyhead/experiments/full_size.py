@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Matrix = NDArray[np.float64]
 SETUP = Setup(25, 5)
-STEPS, REPAIR_STEPS = 1500, 300
+STEPS, REPAIR_STEPS = 1000, 300
 HELD_OUT_SEQUENCES = 1000
 WITHIN_REACH = 25              # initial entries of W_G are about so many learning rates
 NUMBERS = ("action", "loss", "test_loss", "c1", "c_G")
@@ -190,17 +190,17 @@ def _frozen_parts(grid: Sequence[int], seeds: Sequence[int], few: Sequence[int],
 
 def full_adam() -> Result:
     """Real Adam below full size, three seeds each; single runs at d = 4096; and what random weights and trained E change."""
-    return _adam_parts((60, 300, 400, 500, 800), (256, 1024), range(3), 4096, 1000)
+    return _adam_parts((60, 300, 500), (256, 1024), range(3), 4096, 800)
 
 
 def quick_adam() -> Result:
-    return _adam_parts((60, 300), (128, 256), range(1), 512, 500)
+    return _adam_parts((60, 300), (64, 128), range(1), 256, 400)
 
 
 def _adam_parts(few: Sequence[int], dimensions: Sequence[int], seeds: Sequence[int], large: int, steps: int) -> Result:
     folder = scratch("full_size-adam")
     width = float(np.sqrt(SETUP.g_W / 30))                           # of the prior at chi = 30
-    return join(
+    made = join(
         runs=sweep(partial(adam, steps=steps), dict(attention=BOTH, P=few, d=dimensions, seed=seeds),
                    folder=folder / "runs"),
         large=sweep(partial(adam, steps=steps), dict(attention=BOTH, P=[300], d=[large], seed=[0]), folder=folder / "large"),
@@ -209,6 +209,8 @@ def _adam_parts(few: Sequence[int], dimensions: Sequence[int], seeds: Sequence[i
         embedding=sweep(partial(adam, "softmax", 400, dimensions[0], 0, steps=steps),
                         dict(embedding_rate=[0.0, 1e-5, 0.1 / dimensions[0]]), folder=folder / "embedding"),
     )
+    kept = {name: array for name, array in made.arrays.items() if not name.endswith(("_kernel", "_readout"))}
+    return Result(kept, made.provenance)
 
 
 def full_large() -> Result:
@@ -219,3 +221,11 @@ def full_large() -> Result:
                      folder=folder / "sweep")
 
     return join(softmax=cell("softmax", 300), linear=cell("linear", 500))
+
+
+def quick_large() -> Result:
+    """The same at d = 256, 400 steps, and P = 60 for linear attention."""
+    def cell(attention: Attention, P: int) -> Result:
+        return sweep(partial(adam, attention, steps=400), {"P": [P], "d": [256], "seed": [0]})
+
+    return join(softmax=cell("softmax", 300), linear=cell("linear", 60))
