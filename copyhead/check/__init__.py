@@ -58,6 +58,7 @@ def _modules() -> tuple[ModuleType, ...]:
         prior_action,
         scaling,
         second_order,
+        size,
         softmax_attention,
         spectrum,
         start,
@@ -66,7 +67,7 @@ def _modules() -> tuple[ModuleType, ...]:
 
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
-    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling)
+    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, size)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
