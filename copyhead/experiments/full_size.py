@@ -169,7 +169,7 @@ DIMENSIONS = (64, 128, 256, 512, 1024, 2048, 4096, FULL)
 
 def full() -> Result:
     """Frozen embeddings: d = 10,000 at the paper's P, the way there, and its expansion around d = infinity."""
-    return _frozen_parts(GRID, range(10), (60, 100, 300, 500, 800), DIMENSIONS, range(10), range(64))
+    return _frozen_parts(GRID, range(10), (60, 100, 300, 500, 800), DIMENSIONS, range(10), range(32))
 
 
 def quick() -> Result:
