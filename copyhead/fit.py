@@ -151,7 +151,7 @@ def fit_map(setup: Setup, attention: Attention, P: int, seed: int = 0, *,
 
     tokens = sequences(setup.L, setup.V, P, seed)
     action = ReducedAction(setup, attention, tokens, np.float32 if fast else np.float64)
-    starts = _starts(action, start, fast)
+    starts = choose_starts(action, start, fast)
     searches = {name: _search(action, M, tolerance, fast) for name, M in starts.items()}
     name, best = min(searches.items(), key=lambda item: item[1].action)
     if max(search.action for search in searches.values()) - best.action < SAME_MINIMUM:
@@ -181,7 +181,7 @@ class _Search:
     ended: bool                # by its rule, not by exhaustion
 
 
-def _starts(action: ReducedAction, start: str | Matrix, fast: bool) -> dict[str, Matrix]:
+def choose_starts(action: ReducedAction, start: str | Matrix, fast: bool) -> dict[str, Matrix]:
     size = action.setup.V + action.setup.L
     if not isinstance(start, str):
         try:
