@@ -6,6 +6,7 @@
 * addresses derived from ``repository.url``, so that they stand once in the repository;
 * re-reading of a page when its notebook was executed again;
 * a download button that offers the exported notebook instead of the page's source;
+* punctuation that stays with the formula before it, and an opening bracket with the formula after it;
 * removal of font preloads, which browsers refuse for pages opened from a file.
 """
 
@@ -31,6 +32,8 @@ from sphinx.util.typing import ExtensionMetadata
 EXECUTED = "_build/notebooks"
 BADGE = "/book/_static/colab.svg"
 PRELOAD = re.compile(r'[ \t]*<link rel="preload" as="font"[^>]*>\n?')
+WORD_JOINER = "\u2060"
+CLOSING, OPENING = tuple(".,;:!?)]-–’”"), tuple("([“‘")
 GPU_TIME = re.compile(r"(?:under )?\d+(?:\.\d+)? \((?:measured|estimated)\)")
 
 
@@ -123,6 +126,27 @@ class FillChapterFacts(SphinxPostTransform):
             facts.replace_self(paragraph)
 
 
+class JoinPunctuation(SphinxPostTransform):
+    """Put a word joiner between an inline formula and punctuation.
+
+    A browser may break the line on either side of a formula, even before a full stop.
+    """
+
+    default_priority = 9
+    formats = ("html",)
+
+    def run(self, **kwargs: object) -> None:
+        for formula in list(self.document.findall(nodes.math)):
+            siblings = formula.parent
+            place = siblings.index(formula)
+            after = siblings[place + 1] if place + 1 < len(siblings) else None
+            if isinstance(after, nodes.Text) and after.startswith(CLOSING):
+                siblings.replace(after, nodes.Text(WORD_JOINER + after))
+            before = siblings[place - 1] if place else None
+            if isinstance(before, nodes.Text) and before.endswith(OPENING):
+                siblings.replace(before, nodes.Text(before + WORD_JOINER))
+
+
 def derive_addresses(app: Sphinx, config: Config) -> None:
     """Fill what would otherwise repeat ``repository.url``."""
     address = pages_address(config.html_theme_options["repository_url"])
@@ -180,6 +204,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("chapter-header", ChapterHeader)
     app.add_node(chapter_facts)
     app.add_post_transform(FillChapterFacts)
+    app.add_post_transform(JoinPunctuation)
     app.connect("config-inited", derive_addresses)
     app.connect("source-read", depend_on_outputs)
     app.connect("html-page-context", offer_notebook, priority=900)  # after the theme's own handler
