@@ -1,18 +1,20 @@
 """Order parameters of fitted networks: the paper's grid, the two softmax states, and what is left at finite P and L.
 
-Five kinds of cells, all fits of the reduced network by ``fit_map(..., fast=True)``:
+Six kinds of cells, all fits of the reduced network by ``fit_map(..., fast=True)``:
 
-``fitted``     the paper's grid of P; every data set is one seed
-``coexisting`` the P at which the two softmax states have equal action
-``loop``       softmax followed up and down in P
-``finite_data``  P sequences at a fixed P / sigma2: theory has the same prediction for all of them
-``length``     sequences of length L at a fixed scaled P, also with attention restricted to four patterns and to two
+``fitted``         the paper's grid of P; every data set is one seed
+``coexisting``     the P at which the two softmax states have equal action; ``coexisting_scaled`` with more data and noise
+``loop``           softmax followed up and down in P
+``finite_data``    P sequences at a fixed P / sigma2: theory has the same prediction for all of them
+``finite_length``  sequences of length L at a fixed scaled P, also with attention restricted to four patterns and to two
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +37,7 @@ BOTH: tuple[Attention, Attention] = ("linear", "softmax")
 GRID = (1, 10, 20, 60, 100, 200, 250, 275, 300, 400, 500, 600, 700, 800)     # P of the paper's Figs. 3 and 4
 BETWEEN = (325, 350)                                                         # two more, where softmax has just jumped
 SCALED_P = {"linear": 50 / 3, "softmax": 10.0}                               # P / sigma2 of ``finite_data``
-BEYOND = {"linear": 2.0, "softmax": 1.3}             # of ``length``: P in units of copy_P, and of the transition
+BEYOND = {"linear": 2.0, "softmax": 1.3}             # of ``finite_length``: P in units of copy_P, and of the transition
 
 
 def fitted(attention: Attention, P: int, seed: int) -> Mapping[str, Any]:
@@ -51,6 +53,11 @@ def coexisting(seed: int, guess: int = 270) -> Mapping[str, Any]:
                              for x in ("a_G", "action", "loss")}
 
 
+def coexisting_scaled(times: int, seed: int) -> Mapping[str, Any]:
+    """The same with ``times`` the noise variance, and so ``times`` the sequences: P of equal action divided by ``times``."""
+    return {"P": equal_action(replace(SETUP, sigma2=times * SETUP.sigma2), seed, 271 * times).P / times}
+
+
 def loop(seed: int, values: Sequence[int]) -> Mapping[str, NDArray[np.float64]]:
     """a_G followed up and down through ``values`` (increasing): P, up, down, each of shape (len(values),)."""
     up, down = (follow(SETUP, order, seed) for order in (values, values[::-1]))
@@ -63,7 +70,7 @@ def finite_data(attention: Attention, P: int, seed: int) -> Mapping[str, Any]:
 
 
 def scaled_P(attention: Attention, L: int) -> float:
-    """P / sigma2 of ``length``: beyond the rise of copying by the same factor at every L."""
+    """P / sigma2 of ``finite_length``: beyond the rise of copying by the same factor at every L."""
     setup = Setup(L, 5)
     if attention == "linear":
         return BEYOND[attention] * LinearAction(setup).copy_P / setup.sigma2
@@ -73,7 +80,7 @@ def scaled_P(attention: Attention, L: int) -> float:
     return BEYOND[attention] * transition.P / setup.sigma2
 
 
-def length(attention: Attention, L: int, per_position: int, seed: int) -> Mapping[str, Any]:
+def finite_length(attention: Attention, L: int, per_position: int, seed: int) -> Mapping[str, Any]:
     """Three fits to P = L ``per_position`` sequences of length L at ``scaled_P``.
 
     Of all M; of those that mix the four patterns (``four_...``); and of those that mix the theory's two (``two_...``).
@@ -123,28 +130,27 @@ def _numbers(fit: LinearFit | SoftmaxFit) -> dict[str, Any]:
 
 def full() -> Result:
     """Ten data sets; twenty where fluctuations are measured, three for every length."""
-    return _parts(sorted(GRID + BETWEEN), range(10), 2, (75, 150, 300, 600, 1200, 2400), range(20),
-                  (16, 25, 40, 64), (24, 48), range(3), folder=True)
+    return _run(scratch("order_parameters"), range(10), fits=sorted(GRID + BETWEEN), scaled=(2, 4, 8), step=2,
+                data=((75, 150, 300, 600, 1200, 2400), range(20)), length=((16, 25, 40, 64), (24, 48), range(3)))
 
 
 def quick() -> Result:
     """Three data sets, half as many points: under a minute on two cores."""
-    return _parts(GRID, range(3), 5, (75, 150, 300, 600), range(6), (16, 25, 40), (12, 24), range(1), folder=False)
+    return _run(None, range(3), fits=GRID, scaled=(2, 4), step=5,
+                data=((75, 150, 300, 600), range(6)), length=((16, 25, 40), (12, 24), range(1)))
 
 
-def _parts(grid: Sequence[int], seeds: Sequence[int], step: int, sizes: Sequence[int], many: Sequence[int],
-           lengths: Sequence[int], per_position: Sequence[int], few: Sequence[int], folder: bool) -> Result:
-    home = scratch("order_parameters") if folder else None
-    values = tuple(range(250, 305, step))
-
-    def run(name: str, function: Any, axes: Mapping[str, Any]) -> Result:
-        return sweep(function, axes, folder=home / name if home else None)
-
-    return join(
-        fits=run("fits", fitted, dict(attention=BOTH, P=grid, seed=seeds)),
-        coexistence=run("coexistence", coexisting, dict(seed=seeds)),
-        loop=run("loop", partial(loop, values=values), dict(seed=seeds)),
-        data=run("data", finite_data, dict(attention=BOTH, P=sizes, seed=many)),
-        length=run("length", length, dict(attention=BOTH, L=lengths, per_position=per_position, seed=few)),
-    )
-
+def _run(home: Path | None, seeds: Sequence[int], *, fits: Sequence[int], scaled: Sequence[int], step: int,
+         data: tuple[Sequence[int], ...], length: tuple[Sequence[int], ...]) -> Result:
+    """All cells; the keywords are the axes of each part, apart from ``seeds``."""
+    followed = partial(loop, values=tuple(range(250, 305, step)))
+    parts: dict[str, tuple[Any, dict[str, Any]]] = {
+        "fits": (fitted, dict(attention=BOTH, P=fits, seed=seeds)),
+        "coexistence": (coexisting, dict(seed=seeds)),
+        "scaled": (coexisting_scaled, dict(times=scaled, seed=seeds)),
+        "loop": (followed, dict(seed=seeds)),
+        "data": (finite_data, dict(attention=BOTH, P=data[0], seed=data[1])),
+        "length": (finite_length, dict(attention=BOTH, L=length[0], per_position=length[1], seed=length[2])),
+    }
+    return join(**{name: sweep(function, axes, folder=home / name if home else None)
+                   for name, (function, axes) in parts.items()})
