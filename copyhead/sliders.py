@@ -68,7 +68,7 @@ def slider_figure(
         Naming the argument, for arguments or frames that break these rules.
     """
     frames = _Frames(values, draw, name, alt, format, start)
-    if os.environ.get("COPYHEAD_STATIC", "") not in ("", "0") or not _has_kernel():
+    if os.environ.get("COPYHEAD_STATIC", "") not in ("", "0") or not has_kernel():
         return StaticSlider(_static_html(frames))
     return _live_widget(frames)
 
@@ -137,7 +137,7 @@ def _alt(alt: Any, value: Any, label: str) -> str:
     return checked_alt(alt.replace("{value}", label) if isinstance(alt, str) else alt)
 
 
-def _has_kernel() -> bool:
+def has_kernel() -> bool:
     try:
         import ipywidgets  # noqa: F401
         from IPython import get_ipython
