@@ -51,8 +51,10 @@ def _modules() -> tuple[ModuleType, ...]:
         concentration,
         crossover,
         data,
+        diagrams,
         first_order,
         linear_attention,
+        networks,
         other_tasks,
         prior,
         prior_action,
@@ -67,7 +69,7 @@ def _modules() -> tuple[ModuleType, ...]:
 
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
-    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, size)
+    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, size, diagrams)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
