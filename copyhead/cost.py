@@ -7,8 +7,8 @@ everything else in matrices of V + L.  In single precision, 4 bytes a number:
     backward  gradient = E dT E^T / d + W / g_W (read W, write the gradient)              8 d^2
     Adam      read weight, gradient and two running means, write all but the gradient    28 d^2
 
-and 4 (V + L) d^2 floating-point operations in the two products.  A network that embeds every position of every sequence
-would need 2 P L d^2 for the product with W_G alone, and three times that with the gradient.
+and 4 (V + L) d^2 floating-point operations in the two products.  With every position of every sequence embedded, the same
+two products take 4 P L d^2.
 """
 
 from __future__ import annotations
@@ -62,5 +62,5 @@ def adam_step(setup: Setup, d: int) -> StepCost:
 
 
 def naive_operations(setup: Setup, P: int, d: int) -> int:
-    """Operations of the products with W_G, forward and both gradients, when all P L positions are embedded."""
-    return 6 * whole_number("P", P, minimum=1) * setup.L * whole_number("d", d, minimum=1) ** 2
+    """Operations of the product with W_G and of its gradient when all P L positions are embedded."""
+    return 4 * whole_number("P", P, minimum=1) * setup.L * whole_number("d", d, minimum=1) ** 2

@@ -147,6 +147,6 @@ def test_estimates_follow_the_count():
     assert cost.traffic == 4.4e9 and cost.operations == 1.2e10
     assert cost.seconds(DEVICES["T4"], share=1.0) == pytest.approx(4.4e9 / 320e9 + 1.2e10 / 8.1e12)
     assert cost.seconds(DEVICES["H100"]) < cost.seconds(DEVICES["T4"]) / 8
-    assert naive_operations(Setup(25, 5), 300, 10_000) == 375 * cost.operations
+    assert naive_operations(Setup(25, 5), 300, 10_000) == 250 * cost.operations
     with pytest.raises(ValueError, match="d must be an integer >= 1"):
         adam_step(Setup(25, 5), 0)

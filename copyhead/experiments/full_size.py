@@ -200,9 +200,10 @@ def quick_adam() -> Result:
 def _adam_parts(few: Sequence[int], dimensions: Sequence[int], seeds: Sequence[int], large: int, steps: int) -> Result:
     folder = scratch("full_size-adam")
     width = float(np.sqrt(SETUP.g_W / 30))                           # of the prior at chi = 30
+    axes = dict(attention=BOTH, P=few, d=dimensions, seed=seeds)
     made = join(
-        runs=sweep(partial(adam, steps=steps), dict(attention=BOTH, P=few, d=dimensions, seed=seeds),
-                   folder=folder / "runs"),
+        runs=sweep(partial(adam, steps=steps), axes, folder=folder / "runs"),
+        exact=sweep(frozen, axes, folder=folder / "exact"),
         large=sweep(partial(adam, steps=steps), dict(attention=BOTH, P=[300], d=[large], seed=[0]), folder=folder / "large"),
         start=sweep(partial(adam, "softmax", 400, seed=0, steps=steps), dict(width=[0.01, width], d=dimensions),
                     folder=folder / "start"),
