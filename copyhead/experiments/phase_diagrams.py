@@ -6,7 +6,7 @@ Four panels, each a sweep over P, L (at V = 5) or V (at L = 25), and seeds of th
     softmax_L, softmax_V    arrays loss, action, a_G
 
 and one sweep, ``endpoint``, along the line of the softmax transition: two fits at each P, from the uniform and from the
-copy state, whose losses differ where both are minima.
+copy state.  Their losses differ where both are minima; where their actions are equal is the transition.
 
 A cell of a panel is one fit of the infinitely wide network to P random sequences (``fit_map``); no theory enters.
 """
@@ -47,16 +47,19 @@ def fitted(attention: Attention, P: int, L: int, V: int, seed: int) -> Mapping[s
 
 
 def two_starts(L: int, seed: int, points: int) -> Mapping[str, Any]:
-    """Losses from the uniform and from the copy start at ``points`` values of P around theory's transition or crossover.
+    """Fits from the uniform and from the copy start at ``points`` values of P around theory's transition or crossover.
 
-    They reach from 8 % below it to 6 % above, where at L <= 25 the network has one state on either side.
+    Arrays P, uniform_loss, copy_loss, uniform_action, copy_action of shape (points,).  P reaches from 8 % below theory's
+    line to 6 % above: for L <= 25 beyond the window in which the network has two states, on both sides.
     """
     line = boundaries("softmax", "L", [L])
     centre = np.nansum([line["transition"], line["crossover"]])              # one of the two is NaN
     P = np.round(centre * np.linspace(0.92, 1.06, points)).astype(int)
-    losses = {start: [fit_map(Setup(L, PAPER["V"], SIGMA2), "softmax", int(n), seed, start=start, fast=True).loss for n in P]
-              for start in ("uniform", "copy")}
-    return {"P": P, **losses}
+    arrays: dict[str, Any] = {"P": P}
+    for start in ("uniform", "copy"):
+        fits = [fit_map(Setup(L, PAPER["V"], SIGMA2), "softmax", int(n), seed, start=start, fast=True) for n in P]
+        arrays |= {f"{start}_{name}": [getattr(fit, name) for fit in fits] for name in ("loss", "action")}
+    return arrays
 
 
 def endpoint(L: Sequence[int], seeds: int, points: int, **options: Any) -> Result:
@@ -85,8 +88,8 @@ def quick() -> Result:
 
 
 def full() -> Result:
-    """20 x 20 cells a panel (the vocabulary has only 19 sizes from 2 to 20) and ten lengths, three data sets."""
+    """20 x 20 cells a panel (the vocabulary has only 19 sizes from 2 to 20) and twelve lengths, three data sets."""
     maps = panels(sample_numbers(20), evenly(6, 60, 20), evenly(2, 20, 20), seeds=3, n_jobs=-1, keep=True)
-    end = endpoint((12, 14, 15, 16, 17, 18, 19, 20, 22, 25), seeds=3, points=57, n_jobs=-1,
+    end = endpoint((12, 14, 15, 16, 17, 18, 19, 20, 22, 25, 30, 40), seeds=3, points=57, n_jobs=-1,
                    folder=scratch("phase_diagrams") / "endpoint")
     return join(**maps, endpoint=end)
