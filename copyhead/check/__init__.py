@@ -52,6 +52,7 @@ def _modules() -> tuple[ModuleType, ...]:
         crossover,
         data,
         diagrams,
+        ensembles,
         first_order,
         linear_attention,
         networks,
@@ -64,12 +65,14 @@ def _modules() -> tuple[ModuleType, ...]:
         softmax_attention,
         spectrum,
         start,
+        training,
         transitions,
     )
 
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
-    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, size, diagrams)
+    experiments = (size, diagrams, ensembles, training)
+    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, *experiments)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
