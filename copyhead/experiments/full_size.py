@@ -216,12 +216,12 @@ def _adam_parts(few: Sequence[int], dimensions: Sequence[int], seeds: Sequence[i
 
 def full_large() -> Result:
     """Real Adam at d = 10,000: softmax attention at P = 300, linear attention at P = 500, one seed."""
-    def cell(attention: Attention, P: int) -> Result:
+    def cell(attention: Attention, P: int, steps: int) -> Result:
         folder = scratch("full_size-large") / f"{attention}-{P}"
-        return sweep(partial(adam, attention, checkpoints=str(folder)), {"P": [P], "d": [FULL], "seed": [0]},
+        return sweep(partial(adam, attention, steps=steps, checkpoints=str(folder)), {"P": [P], "d": [FULL], "seed": [0]},
                      folder=folder / "sweep")
 
-    return join(softmax=cell("softmax", 300), linear=cell("linear", 500))
+    return join(softmax=cell("softmax", 300, 1500), linear=cell("linear", 500, 1000))
 
 
 def quick_large() -> Result:
