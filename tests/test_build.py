@@ -124,6 +124,7 @@ RECALLS = {
 def test_a_stored_result_counts_for_the_chapters_that_ask_for_it(tmp_path: Path, source: str, expected: set[str]) -> None:
     write_package(tmp_path, RECALLS)
     (tmp_path / "copyhead" / "stored").mkdir()
+    (tmp_path / "copyhead" / "slider.js").write_text("// it's no Python")
     keys = {}
     for name in ("adam", "maps", "sgld"):
         (tmp_path / f"copyhead/stored/{name}.npz").write_text("one")

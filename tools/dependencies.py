@@ -131,13 +131,13 @@ def fingerprint(cells: list[str], root: Path) -> str:
     """One hash of everything the outputs of a notebook with these code cells depend on."""
     files = reachable(cells, root)
     if files:
+        files |= stored(cells, files, root)
         files |= {
             path
             for path in (root / PACKAGE).rglob("*")
             if path.is_file() and path.suffix not in {".py", ".pyc"}
             and not {"__pycache__", "stored"} & set(path.relative_to(root).parts)
         }
-        files |= stored(cells, files, root)
     files.add(root / "requirements.txt")
     state = {
         "cells": cells,
