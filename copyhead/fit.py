@@ -127,7 +127,7 @@ def fit_map(setup: Setup, attention: Attention, P: int, seed: int = 0, *,
         The search ends when no gradient entry, in units of the prior width sqrt(g_W), exceeds this.  At the default
         the action is accurate to about 1e-8 and order parameters to 1e-5 away from critical points.
     fast : bool
-        For many fits: about six times faster, the action accurate to 2e-3 and order parameters to 1e-3 (a_G of softmax
+        For many fits: three to six times faster, the action accurate to 2e-3 and order parameters to 1e-3 (a_G of softmax
         to 5e-3 near its transition).  There is no test loss.  "both" then searches for linear attention from
         the lower of the two starts, and for softmax leaves out the uniform start where it cannot end in a state of its
         own.

@@ -91,7 +91,7 @@ def finite_length(attention: Attention, L: int, per_position: int, seed: int) ->
     action = ReducedAction(setup, attention, sequences(L, 5, P, seed), np.float32)
     found = _numbers(fit)
     for name, basis in (("four", invariant_patterns(L, 5)), ("two", invariant_patterns(L, 5)[:2])):
-        found |= {f"{name}_{x}": value for x, value in _restricted(action, basis, fit.M).items()}
+        found |= {f"{name}_{x}": value for x, value in restricted(action, basis, fit.M).items()}
     return found
 
 
@@ -105,8 +105,8 @@ def invariant_patterns(L: int, V: int) -> NDArray[np.float64]:
     return np.stack([planted(J(L), V), planted(G_star(L), V), same_token, planted(np.eye(L), V)])
 
 
-def _restricted(action: ReducedAction, basis: NDArray[np.float64], near: NDArray[np.float64]) -> dict[str, float]:
-    """c1, c_G and action of the best mixture of ``basis``, searched from the one nearest to ``near``."""
+def restricted(action: ReducedAction, basis: NDArray[np.float64], near: NDArray[np.float64]) -> dict[str, float]:
+    """c1, c_G and action of the best mixture of ``basis``, shape (n, V + L, V + L), from the one nearest to ``near``."""
 
     def objective(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         value, gradient = action.value_and_gradient(np.tensordot(weights, basis, axes=1))
