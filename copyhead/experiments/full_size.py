@@ -221,7 +221,7 @@ def full_large() -> Result:
         return sweep(partial(adam, attention, steps=steps, checkpoints=str(folder)), {"P": [P], "d": [FULL], "seed": [0]},
                      folder=folder / "sweep")
 
-    return join(softmax=cell("softmax", 300, 1500), linear=cell("linear", 500, 1000))
+    return join(softmax=cell("softmax", 300, 1500), linear=cell("linear", 500, 800))
 
 
 def quick_large() -> Result:
