@@ -105,7 +105,7 @@ class Panels:
             ax.legend(loc="upper left", ncols=2)
         elif self.transition is not None:
             window = self.transition.lower_spinodal - 12, self.transition.upper_spinodal + 12
-            close = ax.inset_axes((0.5, 0.1, 0.48, 0.42))
+            close = ax.inset_axes((0.5, 0.19, 0.48, 0.4))
             self._comparison(close, attention, P, points, current)
             close.set(xlim=window, ylim=(-0.1, 1.1), yticks=[0, 1])
             close.spines[:].set_visible(True)

@@ -30,7 +30,7 @@ STARTS = ("cold", "up", "down")
 STEPS, RECORD_EVERY = 800, 10
 HASTE = 2.0                    # learning rate in units of the rule of ``training.learning_rate``
 STILL, QUIET = 16, 2e-5        # a run ends when the action moved by less than this share over so many records
-WIDTH = 1024                   # embedding dimension of the stored runs of the full network
+WIDTH = 512                    # embedding dimension of the stored runs of the full network
 
 
 def train_at(setup: Setup, attention: Attention, P: int, *, start: Any = None, d_model: int | None = None, seed: int = 0,
@@ -107,5 +107,5 @@ def quick_wide() -> Result:
 
 
 def full_wide() -> Result:
-    """The full network with frozen embeddings of dimension ``WIDTH`` on the whole grid."""
-    return runs(GRID, WIDTH, STEPS, "trainer-wide")
+    """The full network with frozen embeddings of dimension ``WIDTH`` on the paper's grid."""
+    return runs(PAPER_P, WIDTH, STEPS, "trainer-wide")
