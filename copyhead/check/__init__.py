@@ -71,7 +71,7 @@ def _modules() -> tuple[ModuleType, ...]:
 
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
-    experiments = (size, diagrams, ensembles, training)
+    experiments = (networks, size, diagrams, ensembles, training)
     return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, *experiments)
 
 
