@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -69,15 +70,15 @@ class Result:
         return f"Result({self.provenance.get('name', '')!r}, {shapes})"
 
     def describe(self) -> str:
-        """One sentence for a caption: which mode, what was computed, when, on what machine, in what time."""
+        """One sentence, wrapped to fit a page: which mode, what was computed, when, on what machine, in what time."""
         about = self.provenance
         time_taken = f"{_duration(about['seconds'])} ({_duration(about['cpu_seconds'])} of CPU time)"
         where = about["machine"]["cuda"] or f"{about['machine']['cores']} CPU cores"
         if self.mode != "stored":
-            return f"Mode {self.mode}: computed in this session on {where}, in {time_taken}."
+            return fill(f"Mode {self.mode}: computed in this session on {where}, in {time_taken}.", 72)
         commit = f", commit {about['commit']}" if about["commit"] else ""
-        return (f"Mode stored: computed in mode {about['mode']} on {about['created'][:10]} on {where}, in {time_taken}, "
-                f"by copyhead {about['versions']['copyhead']}{commit}.")
+        return fill(f"Mode stored: computed in mode {about['mode']} on {about['created'][:10]} on {where}, in {time_taken}, "
+                    f"by copyhead {about['versions']['copyhead']}{commit}.", 72)
 
 
 def recall(name: str, *, mode: str | None = None, quick: Callable[[], Result | Mapping[str, ArrayLike]],

@@ -205,7 +205,7 @@ def test_computing_records_the_time_it_took():
 
     result = compute("work", "quick", work)
     assert 0 < result.provenance["cpu_seconds"] and 0 < result.provenance["seconds"] < 30
-    assert "Mode quick: computed in this session" in result.describe()
+    assert result.describe().startswith("Mode quick: computed in this session")
 
 
 # --- Run modes -----------------------------------------------------------------------------------------------------
@@ -247,7 +247,9 @@ def test_stored_is_the_default_and_the_argument_wins(shipped, monkeypatch):
 
 
 def test_the_description_says_mode_date_machine_and_time(shipped):
-    sentence = recall("example", quick=small, full=large).describe()
+    lines = recall("example", quick=small, full=large).describe().split("\n")
+    assert max(map(len, lines)) <= 72
+    sentence = " ".join(lines)
     for part in ("mode full", ABOUT["created"][:10], f"{ABOUT['machine']['cores']} CPU cores", "in 3 s (5.5 s of CPU time)"):
         assert part in sentence
 
