@@ -129,8 +129,8 @@ def fit_map(setup: Setup, attention: Attention, P: int, seed: int = 0, *,
     fast : bool
         For many fits: three to six times faster, the action accurate to 2e-3 and order parameters to 1e-3 (a_G of softmax
         to 5e-3 near its transition).  There is no test loss.  "both" then searches for linear attention from
-        the lower of the two starts, and for softmax leaves out the uniform start where it cannot end in a state of its
-        own.
+        the lower of the two starts (if there are no fewer tokens than weights), and for softmax leaves out the uniform
+        start where it cannot end in a state of its own.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def choose_starts(action: ReducedAction, start: str | Matrix, fast: bool) -> dic
     if action.attention_kind == "softmax":
         return starts
     moved = {name: M for name, M in starts.items() if M.any()}
-    if fast and len(moved) == 2:
+    if fast and len(moved) == 2 and action.tokens.size >= size**2:      # with fewer tokens than weights, minima abound
         return {"both": min(moved.values(), key=action.value)}
     if moved:
         return moved

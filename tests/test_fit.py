@@ -12,7 +12,7 @@ from copyhead import LinearAction, Setup, SoftmaxAction
 from copyhead.fit import TEST_SEQUENCES, LinearFit, SoftmaxFit, _descend, fit_map
 from copyhead.patterns import G_star, order_parameters, pattern
 from copyhead.reduced import ReducedAction, planted
-from copyhead.starts import copy_gap, ray_minimum, softest_mode, wrong_sign_tokens
+from copyhead.starts import copy_gap, ray_minimum, softest_mode, state_gaps, wrong_sign_tokens
 from copyhead.task import HELD_OUT, features, one_hot, sequences, targets
 
 PAPER = Setup(25, 5, 30.0)
@@ -318,3 +318,44 @@ def test_bad_arguments_are_named(change, message):
     arguments = dict(setup=Setup(5, 3), attention="softmax", P=10, seed=0) | change
     with pytest.raises(ValueError, match=f"^{message}"):
         fit_map(**arguments)
+
+
+# --- fast fits -----------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("kind", ["linear", "softmax"])
+@pytest.mark.parametrize("P", [20, 60, 200, 275, 300, 500, 800])
+def test_fast_fit_is_as_accurate_as_it_says(kind, P):
+    fast, exact = fit_map(PAPER, kind, P, 0, fast=True), paper_fit(kind, P, 0)
+    assert fast.action == pytest.approx(exact.action, abs=2e-3) and fast.converged
+    assert fast.coverage == pytest.approx(exact.coverage, abs=1e-3) and fast.loss == pytest.approx(exact.loss, abs=1e-3)
+    order = dict(abs=5e-3 if kind == "softmax" and P == 275 else 1e-3)
+    names = ("a_G",) if kind == "softmax" else ("c1", "c_G")
+    assert [getattr(fast, name) for name in names] == pytest.approx([getattr(exact, name) for name in names], **order)
+    assert np.isnan(fast.test_loss) and fast.evaluations < exact.evaluations + 5
+
+
+@pytest.mark.parametrize("setup", [Setup(40, 3, 3.0), Setup(25, 20, 3.0), Setup(12, 3, 6.0), Setup(6, 2, 1.0, 3.0, 0.3)],
+                         ids=str)
+@pytest.mark.parametrize("kind", ["linear", "softmax"])
+def test_fast_fit_finds_the_same_state_at_other_sizes(kind, setup):
+    """Below and above the changes of state; the action to 3e-5 of itself."""
+    scale = setup.sigma2 * np.sqrt(setup.L * setup.V / (setup.g_O * setup.g_W))
+    for P in (max(2, round(f * scale)) for f in (0.3, 0.8, 1.2, 2.0)):
+        fast, exact = fit_map(setup, kind, P, 1, fast=True), fit_map(setup, kind, P, 1, tolerance=1e-3)
+        assert fast.action == pytest.approx(exact.action, rel=3e-5, abs=1e-5)
+
+
+def test_fast_fit_leaves_out_only_starts_that_lead_nowhere_else():
+    """``state_gaps``: one state far from the transition, two around it, whose window contains that of the fits."""
+    gaps = {P: state_gaps(ReducedAction(PAPER, "softmax", sequences(25, 5, P, 0))) for P in (60, 200, 262, 285, 320, 800)}
+    assert [len(gap) for gap in gaps.values()] == [1, 1, 2, 2, 1, 1]
+    assert gaps[262][0] == gaps[285][0] == 0 and all(gap[-1] == copy_gap(
+        ReducedAction(PAPER, "softmax", sequences(25, 5, P, 0))) for P, gap in gaps.items())
+    for P in (262, 285):
+        starts = {fit_map(PAPER, "softmax", P, 0, start=start, fast=True).a_G > 0.4 for start in ("uniform", "copy")}
+        assert starts == {True, False}
+
+
+def test_fast_must_be_a_flag():
+    with pytest.raises(ValueError, match="^fast must be True or False, got 'very'"):
+        fit_map(Setup(5, 3), "softmax", 10, fast="very")  # type: ignore[call-overload]
