@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 SETUP = Setup(L=25, V=5)
 PAPER_P = (1, 10, 20, 60, 100, 200, 250, 275, 300, 400, 500, 600, 700, 800)
 TEST_SEQUENCES = 100
-STEPS, REPAIR_STEPS, RECORD_EVERY = 1000, 300, 10
-HASTE = 2.0                    # learning rate in units of the rule of ``training.learning_rate``, 0.01
-KEPT = (*range(0, 100, 10), *range(100, 300, 20), *range(300, 600, 30), *range(600, 1001, 50))
-STILL, QUIET = 15, 1e-5        # a run ends when the action moved by less than this share over so many records
+STEPS, REPAIR_STEPS, RECORD_EVERY = 800, 600, 10
+HASTE = 3.0                    # learning rate in units of the rule of ``training.learning_rate``, 0.01
+KEPT = (*range(0, 200, 10), *range(200, 500, 20), *range(500, 801, 50))
+STILL, QUIET = 10, 1e-5        # a run ends when the action moved by less than this share over so many records
 COPYING = 0.4                  # softmax: a_G between the two states, near the barrier
 
 
@@ -160,10 +160,10 @@ def spinodal(seed: int) -> Mapping[str, int]:
 
 
 def sectors(P: int, seed: int) -> Mapping[str, Any]:
-    """Minima of linear attention with 1 and 2 tokens of the wrong sign: ``excess`` action and ``c1``, both (2, V).
+    """Minima of linear attention with 1 and 2 tokens of the wrong sign: ``excess`` action and ``c1``, both (2, 3).
 
-    Each is trained from the MAP with the columns of token t, or t and t + 1, reversed.  NaN where training has left the
-    sector: near the pooling transition not every token has such a minimum.
+    Each is trained from the MAP with the columns of token t, or t and t + 1, reversed, for t = 0, 1, 2.  NaN where
+    training has left the sector: near the pooling transition not every token has such a minimum.
     """
     import torch
 
@@ -172,11 +172,11 @@ def sectors(P: int, seed: int) -> Mapping[str, Any]:
     tokens = sequences(SETUP.L, SETUP.V, P, seed)
     best = fit_map(SETUP, "linear", P, seed)
     readout = ReducedAction(SETUP, "linear", tokens).readout(best.M).T
-    excess, c1 = np.full((2, 2, SETUP.V), np.nan)
+    excess, c1 = np.full((2, 2, 3), np.nan)
     for flips in (1, 2):
-        for t in range(SETUP.V):
-            network = ReducedNetwork(SETUP, "linear", dtype=torch.float64)
-            network.M.data, network.W.data = torch.tensor(best.M), torch.tensor(readout)
+        for t in range(3):
+            network = ReducedNetwork(SETUP, "linear")
+            network.M.data, network.W.data = (torch.tensor(x, dtype=torch.float32) for x in (best.M, readout))
             reverse_tokens(network, {t, (t + flips - 1) % SETUP.V})
             run = train_until_still(network, tokens, seed, STEPS)
             if len(wrong_tokens(network, tokens)) == flips:
