@@ -52,6 +52,7 @@ test: pages
 	exit $$status
 
 check: pages
+	$(BIN)/pip install --quiet --requirement requirements-check.txt
 	$(PYTEST) -m slow
 
 stored: $(READY)
