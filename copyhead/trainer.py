@@ -30,6 +30,7 @@ def training_figure(*, d_model: int | None = None, values: Sequence[int] = exper
     ----------
     d_model : int, at least 1, optional
         Train the full network with embeddings of this dimension; without it the reduced one (infinite dimension).
+        The static slider of the full network has the dimension of its stored runs, which the panels name.
     values : sequence of increasing integers of at least 1
         Numbers of training sequences on the slider, with a kernel.  The static slider has those of the stored runs.
     seed : int, at least 0
@@ -64,7 +65,7 @@ def stored_runs(wide: bool = False) -> Result:
 def static_figure(runs: Result) -> Any:
     """A slider over the P of ``runs`` (arrays as ``experiments.trainer.runs`` makes them): both attentions at once."""
     values = [int(P) for P in runs["P"]]
-    panels = Panels(Setup(L=25, V=5), values)
+    panels = Panels(Setup(L=25, V=5), values, float(runs["d_model"]))
     kinds: list[Attention] = runs["attention"].tolist()
     starts: list[str] = runs["start"].tolist()
     points = {(kind, P): [Point(P, start, float(runs["c1"][k, s, i]), float(runs["c_G"][k, s, i]))

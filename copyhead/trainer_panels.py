@@ -38,10 +38,14 @@ class Point:
 
 
 class Panels:
-    """Theory curves over P for one setup, computed once, and the panels on which networks are compared with them."""
+    """Theory curves over P for one setup, computed once, and the panels on which networks are compared with them.
 
-    def __init__(self, setup: Setup, values: Sequence[int]) -> None:
+    ``d_model`` is the embedding dimension of the networks, for the titles; the theory is that of infinite dimension.
+    """
+
+    def __init__(self, setup: Setup, values: Sequence[int], d_model: float = math.inf) -> None:
         self.setup, self.values = setup, values
+        self.size = f", d = {d_model:.0f}" if math.isfinite(d_model) else ""
         self.linear, self.softmax = LinearAction(setup), SoftmaxAction(setup)
         self.transition = self.softmax.first_order_transition()
         self.dense = np.unique(np.concatenate([np.linspace(1, 1.03 * max(values), 200), self._resolved()]))
@@ -80,15 +84,15 @@ class Panels:
     def loss(self, attention: Attention, P: float, curves: Sequence[tuple[str, ArrayLike, ArrayLike]],
              longest: int = 0) -> Figure:
         """Loss against step, for curves (start, steps, losses); theory's values are horizontal lines."""
-        fig, ax = panel(f"{attention}, P = {P}: loss per token", "step", "loss")
+        fig, ax = panel(f"{attention}{self.size}, P = {P}: loss", "step", "loss per token")
         for rank, level in enumerate(self.losses(attention, P)):
             ax.axhline(level, color=self._colour(attention), lw=1.2, ls="-" if rank == 0 else "--")
         end = max([longest, 100, *(int(np.max(steps)) for _, steps, _ in curves if np.size(steps))])
         for start, steps, losses in curves:
             ax.plot(steps, losses, LINES[start], color=DATA, lw=1.5, marker=MARKERS[start], markevery=[-1], label=start)
-        ax.set(xlim=(0, end), ylim=(0, 1.05))
+        ax.set(xlim=(0, end), ylim=(0, 1.2))
         if curves:
-            ax.legend(loc="upper right")
+            ax.legend(loc="upper right", ncols=3, columnspacing=1, borderaxespad=0)
         return fig
 
     def order(self, attention: Attention, P: float, points: Sequence[Point], current: Sequence[Point] = ()) -> Figure:
@@ -97,8 +101,8 @@ class Panels:
         An inset enlarges the range of P in which softmax attention has two states.
         """
         linear = attention == "linear"
-        name = "pooling (filled), copying (open)" if linear else "copying"
-        fig, ax = panel(f"{attention}: {name}", "P", r"$\hat c_1$, $\hat c_G$" if linear else r"$\hat a_G$")
+        name = "pooling (full), copying (open)" if linear else "copying"
+        fig, ax = panel(f"{attention}{self.size}: {name}", "P", r"$\hat c_1$, $\hat c_G$" if linear else r"$\hat a_G$")
         self._comparison(ax, attention, P, points, current)
         ax.set(xlim=(0, self.dense[-1]), ylim=(-0.03, 0.62) if linear else (-0.1, 1.95))
         if linear:

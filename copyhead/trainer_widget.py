@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -33,7 +34,7 @@ class Trainer:
         import ipywidgets as widgets
 
         self.values, self.d_model, self.seed = list(values), d_model, seed
-        self.panels = Panels(Setup(L=25, V=5), self.values)
+        self.panels = Panels(Setup(L=25, V=5), self.values, math.inf if d_model is None else d_model)
         self.points: dict[str, list[Point]] = {"linear": [], "softmax": []}
         self.trained: dict[str, tuple[int, Any]] = {}                    # P and network of the last run
         self.curves: dict[str, list[tuple[str, list[int], list[float]]]] = {"linear": [], "softmax": []}

@@ -84,11 +84,12 @@ def branch(attention: Attention, start: str, *, values: tuple[int, ...] = GRID, 
 
 
 def runs(values: tuple[int, ...], d_model: int | None, steps: int, folder: str | None = None) -> Result:
-    """All branches: arrays of shape (attention, start, values, ...)."""
+    """All branches: arrays of shape (attention, start, values, ...); ``d_model`` is infinite for the reduced network."""
     function = partial(branch, values=values, d_model=d_model, steps=steps)
     cells = sweep(function, {"attention": ["linear", "softmax"], "start": list(STARTS)},
                   folder=None if folder is None else scratch(folder))
-    return Result({**cells.arrays, "P": np.array(values)}, cells.provenance)
+    size = np.array(np.inf if d_model is None else d_model)
+    return Result({**cells.arrays, "P": np.array(values), "d_model": size}, cells.provenance)
 
 
 def quick() -> Result:
