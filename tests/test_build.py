@@ -138,6 +138,17 @@ def test_a_stored_result_counts_for_the_chapters_that_ask_for_it(tmp_path: Path,
     assert {name for name, key in keys.items() if key != before} == expected
 
 
+def test_the_run_mode_counts_for_the_chapters_that_recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_package(tmp_path, RECALLS)
+    keys: dict[str, list[str]] = {"other": [], "plots": []}
+    for mode in ("", "stored", "quick"):
+        monkeypatch.setenv("COPYHEAD_MODE", mode)
+        for module, seen in keys.items():
+            seen.append(fingerprint([f"import copyhead.{module}"], tmp_path))
+    assert [len(set(seen)) for seen in keys.values()] == [1, 2]
+    assert keys["plots"][0] == keys["plots"][1]
+
+
 def test_magics_become_code_that_python_can_read() -> None:
     compile(code_without_magics("if x:\n    %pip install y\n!ls\ny = 7 % 3"), "cell", "exec")
 
