@@ -169,22 +169,22 @@ DIMENSIONS = (64, 128, 256, 512, 1024, 2048, 4096, FULL)
 
 def full() -> Result:
     """Frozen embeddings: d = 10,000 at the paper's P, the way there, and its expansion around d = infinity."""
-    return _frozen_parts(GRID, range(10), (60, 100, 300, 500, 800), DIMENSIONS, range(10), range(32))
+    return _frozen_parts(GRID, range(10), (60, 100, 300, 500, 800), DIMENSIONS, range(10), (60, 300, 500), range(24))
 
 
 def quick() -> Result:
-    return _frozen_parts((60, 300, 500), range(2), (60, 300, 500), (64, 256, 1024, FULL), range(3), range(4))
+    return _frozen_parts((60, 300, 500), range(2), (60, 300, 500), (64, 256, 1024, FULL), range(3), (60, 300, 500), range(4))
 
 
 def _frozen_parts(grid: Sequence[int], seeds: Sequence[int], few: Sequence[int], dimensions: Sequence[int],
-                  draws: Sequence[int], directions: Sequence[int]) -> Result:
+                  draws: Sequence[int], expanded: Sequence[int], directions: Sequence[int]) -> Result:
     folder = scratch("full_size")
     return join(
         grid=sweep(frozen, dict(attention=BOTH, P=grid, d=[FULL], seed=seeds), folder=folder / "grid"),
         infinite=sweep(infinite, dict(attention=BOTH, P=grid, seed=seeds), folder=folder / "infinite"),
         towards=sweep(partial(frozen, seed=0), dict(attention=BOTH, P=few, d=dimensions, draw=draws),
                       folder=folder / "towards"),
-        expansion=sweep(expansion, dict(attention=BOTH, P=few, direction=directions), folder=folder / "expansion"),
+        expansion=sweep(expansion, dict(attention=BOTH, P=expanded, direction=directions), folder=folder / "expansion"),
     )
 
 
