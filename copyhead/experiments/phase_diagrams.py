@@ -82,9 +82,9 @@ def panels(P: Sequence[int], L: Sequence[int], V: Sequence[int], seeds: int, *, 
 
 
 def quick() -> Result:
-    """8 x 8 cells a panel and five lengths around the endpoint, one data set."""
+    """8 x 8 cells a panel and seven lengths around the endpoint, one data set."""
     maps = panels(sample_numbers(8), evenly(6, 60, 8), evenly(2, 20, 8), seeds=1, n_jobs=-1)
-    return join(**maps, endpoint=endpoint((14, 16, 18, 20, 25), seeds=1, points=21, n_jobs=-1))
+    return join(**maps, endpoint=endpoint((14, 16, 17, 18, 19, 20, 25), seeds=1, points=41, n_jobs=-1))
 
 
 def full() -> Result:
