@@ -129,9 +129,12 @@ class Network(torch.nn.Module):
 
     def _attention(self, T: Tensor, X: Tensor) -> Tensor:
         V, L = self.setup.V, self.setup.L
-        query = X @ T[:V] + T[V:]                                               # Phi T, (P, L, V + L)
-        U = torch.baddbmm(query[..., V:], query[..., :V], X.transpose(1, 2))
-        return U / L if self.attention_kind == "linear" else torch.softmax(U, dim=-1)
+        if self.attention_kind == "linear":
+            T = T / L
+        # Phi T in its two parts, token keys and position keys: slices of one array would be copied on the way back.
+        tokens, positions = (X @ part[:V] + part[V:] for part in (T[:, :V], T[:, V:]))
+        U = torch.baddbmm(positions, tokens, X.transpose(1, 2))
+        return U if self.attention_kind == "linear" else torch.softmax(U, dim=-1)
 
     def _draw(self, *shape: int, variance: float, small: float = SMALL) -> torch.nn.Parameter:
         """Weights from the prior at chi, or at ``small`` times its width at chi = 1.
