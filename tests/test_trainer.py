@@ -73,6 +73,27 @@ def test_sweeps_in_both_directions_show_hysteresis() -> None:
     assert np.isfinite(up["curve"][:, 0]).all() and up["curve"].shape == (3, 81)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("attention", ["linear", "softmax"])
+def test_the_longest_run_takes_twenty_seconds_of_a_processor_at_most(attention: Any) -> None:
+    before = time.process_time()
+    run, _ = experiment.train_at(SETUP, attention, max(experiment.GRID))
+    assert run.step[-1] < experiment.STEPS and time.process_time() - before <= 20
+
+
+@pytest.mark.gpu
+def test_cold_and_warm_runs_on_a_gpu_end_like_those_on_a_cpu() -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    ends = []
+    for device in ("cpu", "cuda"):
+        _, network = experiment.train_at(SETUP, "softmax", 260, device=device)
+        run, _ = experiment.train_at(SETUP, "softmax", 300, start=network, device=device)
+        ends.append(run.c_G[-1])
+    assert ends[1] == pytest.approx(ends[0], abs=2e-3)     # single precision, and both stop within QUIET of the end
+
+
 def test_the_grid_holds_the_papers() -> None:
     assert set(experiment.PAPER_P) <= set(experiment.GRID)
     assert list(experiment.GRID) == sorted(set(experiment.GRID))

@@ -30,7 +30,7 @@ STARTS = ("cold", "up", "down")
 STEPS, RECORD_EVERY = 800, 10
 HASTE = 2.0                    # learning rate in units of the rule of ``training.learning_rate``
 STILL, QUIET = 16, 2e-5        # a run ends when the action moved by less than this share over so many records
-WIDTH = 512                    # embedding dimension of the stored runs of the full network
+WIDTH = 256                    # embedding dimension of the stored runs of the full network
 
 
 def train_at(setup: Setup, attention: Attention, P: int, *, start: Any = None, d_model: int | None = None, seed: int = 0,
@@ -104,7 +104,7 @@ def full() -> Result:
 
 def quick_wide() -> Result:
     """The full network, narrow, at a few values."""
-    return runs((60, 200, 300, 500), 256, 400)
+    return runs((60, 200, 300, 500), WIDTH, 400)
 
 
 def full_wide() -> Result:
