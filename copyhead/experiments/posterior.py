@@ -1,11 +1,12 @@
 """The posterior at finite chi, sampled: Hamiltonian Monte Carlo in M with the readout integrated out.
 
-Four sweeps, joined:
+Six sweeps, joined:
 
 ``table``     the points at which order parameters are quoted; two chains from opposite starts
 ``branches``  softmax inside its metastable window, two chains that both start in one state
 ``chi``       three points at growing chi: how far the sampled means are from the MAP
 ``hopping``   softmax at L = 18, where the barrier is low enough to be crossed
+``mixing``, ``paper``   Langevin dynamics in all weights of a network of finite width, with steps that mix and the paper's
 
 Every cell carries the diagnostics of its chains.
 """
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from copyhead.fit import fit_map
+from copyhead.patterns import order_parameters
 from copyhead.posterior import ReducedPosterior
 from copyhead.reduced import Attention
 from copyhead.results import Result, join, scratch
@@ -33,12 +35,16 @@ CHI = 30.0
 # attention, P, moves for tuning and draws per chain.  ESS per trajectory is near one, and lowest for c_G of linear
 # attention beyond its crossover.
 TABLE: tuple[tuple[Attention, int, int, int], ...] = (
-    ("linear", 60, 150, 400), ("linear", 100, 150, 400), ("linear", 300, 150, 400), ("linear", 500, 200, 900),
-    ("linear", 800, 200, 700), ("softmax", 200, 150, 400), ("softmax", 325, 150, 400), ("softmax", 400, 150, 400),
-    ("softmax", 800, 150, 400))
+    ("linear", 60, 150, 400), ("linear", 100, 150, 400), ("linear", 300, 150, 400), ("linear", 400, 200, 700),
+    ("linear", 500, 200, 900), ("linear", 600, 200, 700), ("linear", 800, 200, 700),
+    ("softmax", 200, 150, 400), ("softmax", 325, 150, 400), ("softmax", 400, 150, 400), ("softmax", 800, 150, 400))
 BRANCHES = (290, 300, 305, 320)                                  # P of ``branches``
 GROWING: tuple[tuple[Attention, int], ...] = (("linear", 60), ("linear", 500), ("softmax", 400))
 CHIS = (30.0, 100.0, 300.0, 1000.0)
+# Softmax at the P / sigma2 of P = 400.  Steps of W_G and W_O in units of the prior variances: "mixing" is stable for the
+# stiffest directions of both; "paper" is 5e-10 at chi = 30 and d = 10,000 for variances g_W and g_O / d.
+LANGEVIN = Setup(25, 5, sigma2=10.0), 133
+STEPS = {"mixing": (0.015, 0.004), "paper": (5e-10 * CHI, 5e-10 * CHI * 10_000)}
 KEPT = 200                                                       # draws of each chain that are stored for pictures
 
 
@@ -58,7 +64,8 @@ def sampled(attention: Attention, P: int, starts: tuple[str, str], tune: int, dr
     values: dict[str, Any] = {"mixed": samples.mixed, "gradients": samples.gradients, "acceptance": samples.acceptance,
                               "step": samples.step}
     order = ("c1", "c_G") if attention == "linear" else ("a_G", "a_G")
-    for name, source in zip(("c1", "c_G", "loss", "potential"), (*order, "loss", "potential"), strict=True):
+    for name, source in zip(("c1", "c_G", "loss", "coverage", "potential"), (*order, "loss", "coverage", "potential"),
+                            strict=True):
         values |= {f"mean_{name}": samples.mean(source), f"sd_{name}": samples.sd(source),
                    f"error_{name}": samples.standard_error(source), f"rhat_{name}": samples.rhat[source],
                    f"ess_{name}": samples.ess[source], f"kept_{name}": samples.draws[source][:, kept].astype(np.float32)}
@@ -96,9 +103,44 @@ def hopping(P: int, draws: int) -> Mapping[str, Any]:
     return sampled("softmax", P, ("zero", "copy"), 150, draws, L=18)
 
 
+def langevin(stage: str, d_model: int, steps: int) -> Mapping[str, Any]:
+    """Two Langevin chains in all weights of a network; a_G and the loss of the sampled weights, thermal part included.
+
+    "mixing" starts from weights near zero and from a draw of the prior and forgets the first quarter; "paper" starts
+    at the network's MAP and forgets nothing.  kept_x has shape (2, KEPT); map_x belongs to the same embeddings and data.
+    """
+    import torch
+
+    from copyhead.metric import MetricAction, most_probable
+    from copyhead.networks import CopyNetwork
+    from copyhead.sgld import sgld
+
+    torch.set_num_threads(1)
+    setup, P = LANGEVIN
+    tokens = sequences(25, 5, P, 0)
+    networks = [CopyNetwork(setup, "softmax", d_model, CHI, init=init, seed=0) for init in ("small", "prior")]   # type: ignore[arg-type]
+    action = MetricAction(setup, "softmax", tokens, networks[0].metric())
+    M = most_probable(action)
+    if stage == "paper":
+        for network in networks:
+            network.lift(M, np.linalg.solve(action.root, action.readout(M)).T)
+    attention, readout = STEPS[stage]
+    eta = {"W_G": attention * setup.g_W / CHI, "W_O": readout * setup.g_O / (CHI * d_model)}
+    burn_in = steps // 4 if stage == "mixing" else 0
+    samples = sgld(networks, tokens, eta=eta, steps=steps, burn_in=burn_in, record_every=(steps - burn_in) // KEPT, seed=1,
+                   progress=False)
+    a_G = order_parameters(action.attention(action.kernel(M)).mean(axis=0))[1]
+    values: dict[str, Any] = {"mixed": samples.mixed, "map_a_G": float(a_G), "map_loss": action.loss(M)}
+    for name in ("a_G", "loss"):
+        values |= {f"mean_{name}": samples.mean(name), f"sd_{name}": samples.sd(name),
+                   f"error_{name}": samples.standard_error(name), f"rhat_{name}": samples.rhat[name],
+                   f"ess_{name}": samples.ess[name], f"kept_{name}": samples.draws[name][:, :KEPT].astype(np.float32)}
+    return values
+
+
 def experiment(*, points: tuple[int, ...], branches: tuple[int, ...], chis: tuple[float, ...], draws: int,
-               keep: bool) -> Result:
-    """The four sweeps."""
+               d_model: int, steps: tuple[int, int], keep: bool) -> Result:
+    """The six sweeps; ``steps`` of the stages "mixing" and "paper"."""
     def folder(name: str) -> Any:
         return scratch("posterior") / name if keep else None
 
@@ -109,14 +151,18 @@ def experiment(*, points: tuple[int, ...], branches: tuple[int, ...], chis: tupl
         "chi": sweep(partial(growing_chi, draws=draws), {"point": range(len(GROWING)), "chi": chis}, folder=folder("chi")),
         "hopping": sweep(partial(hopping, draws=6 * draws), {"P": (258,)}, folder=folder("hopping")),
     }
+    for stage, count in zip(STEPS, steps, strict=True):
+        parts[stage] = sweep(partial(langevin, d_model=d_model, steps=count), {"stage": (stage,)}, folder=folder(stage))
     return join(**parts)
 
 
 def quick() -> Result:
     """One point of each attention, one P in the window, two chi: about a minute."""
-    return experiment(points=(0, 6), branches=(300,), chis=(30.0, 300.0), draws=60, keep=False)
+    return experiment(points=(0, 8), branches=(300,), chis=(30.0, 300.0), draws=60, d_model=32,
+                      steps=(400, 400), keep=False)
 
 
 def full() -> Result:
     """All points: some twenty CPU minutes."""
-    return experiment(points=tuple(range(len(TABLE))), branches=BRANCHES, chis=CHIS, draws=400, keep=True)
+    return experiment(points=tuple(range(len(TABLE))), branches=BRANCHES, chis=CHIS, draws=400, d_model=256,
+                      steps=(10_000, 13_000), keep=True)
