@@ -265,7 +265,8 @@ def small_book(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     badge.write_bytes((ROOT / "book" / "_static" / "colab.svg").read_bytes())
     (root / "conf.py").write_text(CONF.format(tools=str(ROOT / "tools")))
     front = CHAPTER.format(title="T", module="x").split("# T")[0]
-    (root / "index.md").write_text(f"{front}# T\n\n{GOOD}\n\nOf ($y$), $z$ and *$w$*.\n\n```{{code-cell}} ipython3\n1 + 1\n```\n")
+    body = f"{GOOD}\n\nOf ($y$), $z$ and *$w$*.\n\n```{{code-cell}} ipython3\n1 + 1\n```\n"
+    (root / "index.md").write_text(f"{front}# T\n\n{body}")
     for name, (header, _) in BAD.items():
         (root / f"{name}.md").write_text(f"---\norphan: true\n---\n# T\n\n{header}\n")
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", str(root), str(root / "out")]
@@ -286,8 +287,11 @@ def test_header_shows_times_badge_and_download(small_book: tuple[Path, str]) -> 
 
 def test_no_line_breaks_between_a_formula_and_punctuation(small_book: tuple[Path, str]) -> None:
     html = (small_book[0] / "index.html").read_text("utf-8")
-    text = re.sub(r"<[^>]*>", "", html[html.index("<p>Of (") :].split("</p>")[0])
-    assert text == "Of (\u2060\\(y\\)\u2060), \\(z\\) and \\(w\\)."
+    text = html[html.index("<p>Of ") :].split("</p>")[0]
+    assert re.findall('<span class="unbroken">(.*?)</span>([^<]*)</span>', text) == [
+        ('(<span class="math notranslate nohighlight">\\(y\\)', "),"),
+    ]
+    assert re.sub(r"<[^>]*>", "", text) == "Of (\\(y\\)), \\(z\\) and \\(w\\)."
 
 
 @pytest.mark.parametrize("name", BAD)

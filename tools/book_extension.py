@@ -32,8 +32,7 @@ from sphinx.util.typing import ExtensionMetadata
 EXECUTED = "_build/notebooks"
 BADGE = "/book/_static/colab.svg"
 PRELOAD = re.compile(r'[ \t]*<link rel="preload" as="font"[^>]*>\n?')
-WORD_JOINER = "\u2060"
-CLOSING, OPENING = tuple(".,;:!?)]-–’”"), tuple("([“‘")
+OPENING, CLOSING = re.compile(r"[(\[“‘]+$"), re.compile(r"[.,;:!?)\]’”–-]+")
 GPU_TIME = re.compile(r"(?:under )?\d+(?:\.\d+)? \((?:measured|estimated)\)")
 
 
@@ -126,10 +125,10 @@ class FillChapterFacts(SphinxPostTransform):
             facts.replace_self(paragraph)
 
 
-class JoinPunctuation(SphinxPostTransform):
-    """Put a word joiner between an inline formula and punctuation.
+class KeepPunctuation(SphinxPostTransform):
+    """Wrap an inline formula and the punctuation at it in a span of the class ``unbroken`` (see book.css).
 
-    A browser may break the line on either side of a formula, even before a full stop.
+    A browser may otherwise break the line on either side of a formula, even before a full stop.
     """
 
     default_priority = 9
@@ -137,14 +136,19 @@ class JoinPunctuation(SphinxPostTransform):
 
     def run(self, **kwargs: object) -> None:
         for formula in list(self.document.findall(nodes.math)):
-            siblings = formula.parent
-            place = siblings.index(formula)
-            after = siblings[place + 1] if place + 1 < len(siblings) else None
-            if isinstance(after, nodes.Text) and after.startswith(CLOSING):
-                siblings.replace(after, nodes.Text(WORD_JOINER + after))
-            before = siblings[place - 1] if place else None
-            if isinstance(before, nodes.Text) and before.endswith(OPENING):
-                siblings.replace(before, nodes.Text(before + WORD_JOINER))
+            parent = formula.parent
+            place = parent.index(formula)
+            left = parent[place - 1] if place else None
+            right = parent[place + 1] if place + 1 < len(parent) else None
+            kept: list[nodes.Node] = [formula]
+            if isinstance(right, nodes.Text) and (closing := CLOSING.match(right)):
+                parent[place + 1] = nodes.Text(right[closing.end() :])
+                kept.append(nodes.Text(closing[0]))
+            if isinstance(left, nodes.Text) and (opening := OPENING.search(left)):
+                parent[place - 1] = nodes.Text(left[: opening.start()])
+                kept.insert(0, nodes.Text(opening[0]))
+            if len(kept) > 1:
+                parent[place] = nodes.inline("", "", *kept, classes=["unbroken"])
 
 
 def derive_addresses(app: Sphinx, config: Config) -> None:
@@ -204,7 +208,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("chapter-header", ChapterHeader)
     app.add_node(chapter_facts)
     app.add_post_transform(FillChapterFacts)
-    app.add_post_transform(JoinPunctuation)
+    app.add_post_transform(KeepPunctuation)
     app.connect("config-inited", derive_addresses)
     app.connect("source-read", depend_on_outputs)
     app.connect("html-page-context", offer_notebook, priority=900)  # after the theme's own handler

@@ -113,7 +113,7 @@ def function(arguments: str, sample: Sequence[Any], result: Kind | None = None) 
         except NameError as error:
             return f"the function is not complete: {error}"
         except Exception as error:
-            if "'ellipsis'" in str(error):
+            if "ellipsis" in str(error):
                 return "the function is not complete: replace the `...`"
             return f"the function could not be called with ({arguments}): {_name(error)}"
         if _is_gap(value):
