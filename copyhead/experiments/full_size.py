@@ -117,8 +117,9 @@ def adam(attention: Attention, P: int, d: int, seed: int, *, steps: int = STEPS,
     mapping
         Records ``step``, ``action``, ``loss``, ``test_loss``, ``c1``, ``c_G``, all (n,); final ``kernel`` T, ``readout``
         r and ``spread``, the mean diagonal entry of C.  ``wrong_tokens`` is the number of tokens whose sign is wrong in
-        the end (linear; ``starts.wrong_sign_tokens``).  If there are any they are repaired, 300 steps follow, and
-        ``repaired`` has the five numbers that come out of that; otherwise it has the last record.
+        the end (linear; ``starts.wrong_sign_tokens``).  If there are any they are repaired, ``repair_steps`` more steps
+        follow, 300 unless interrupted, and ``repaired`` has the five numbers that come out of that; otherwise it has the
+        last record.
     """
     import torch
 
@@ -143,7 +144,8 @@ def adam(attention: Attention, P: int, d: int, seed: int, *, steps: int = STEPS,
         reverse_tokens(network, wrong)
         run = train(network, tokens, steps=REPAIR_STEPS, checkpoint=path and f"{path}-repaired.pt", **options)
     repaired = np.array([getattr(run, name)[-1] for name in NUMBERS])
-    return {**found, "spread": np.trace(network.metric()) / len(T), "wrong_tokens": len(wrong), "repaired": repaired}
+    return {**found, "spread": np.trace(network.metric()) / len(T), "wrong_tokens": len(wrong), "repaired": repaired,
+            "repair_steps": run.step[-1] if len(wrong) else 0}
 
 
 def reverse_tokens(network: CopyNetwork, wrong: NDArray[np.intp]) -> None:
