@@ -90,7 +90,8 @@ class Panels:
         end = max([longest, 100, *(int(np.max(steps)) for _, steps, _ in curves if np.size(steps))])
         for start, steps, losses in curves:
             ax.plot(steps, losses, LINES[start], color=DATA, lw=1.5, marker=MARKERS[start], markevery=[-1], label=start)
-        ax.set(xlim=(0, end), ylim=(0, 1.2))
+        ax.set(xlim=(0, end), ylim=(0, 1.2), yticks=[0, 0.5, 1])
+        ax.locator_params(axis="x", nbins=4)
         if curves:
             ax.legend(loc="upper right", ncols=3, columnspacing=1, borderaxespad=0)
         return fig
@@ -104,7 +105,9 @@ class Panels:
         name = "pooling (full), copying (open)" if linear else "copying"
         fig, ax = panel(f"{attention}{self.size}: {name}", "P", r"$\hat c_1$, $\hat c_G$" if linear else r"$\hat a_G$")
         self._comparison(ax, attention, P, points, current)
-        ax.set(xlim=(0, self.dense[-1]), ylim=(-0.03, 0.62) if linear else (-0.1, 1.95))
+        ax.set(xlim=(0, self.dense[-1]), ylim=(-0.03, 0.62) if linear else (-0.1, 1.95),
+               yticks=[0, 0.2, 0.4, 0.6] if linear else [0, 0.5, 1, 1.5])
+        ax.locator_params(axis="x", nbins=4)
         if linear:
             ax.legend(loc="upper left", ncols=2)
         elif self.transition is not None:

@@ -46,3 +46,14 @@ def test_loss_map_in_P_and_L(benchmark, action):
         return np.array([action(Setup(L, 5)).minimum(P).loss for L in range(6, 106)])
 
     fastest(benchmark, 10.0, loss_map, 1)
+
+
+def test_redraw_of_the_trainer(benchmark):
+    from copyhead.experiments.trainer import GRID
+    from copyhead.trainer_panels import Point
+    from copyhead.trainer_widget import Trainer
+
+    trainer = Trainer(GRID)
+    trainer.points["softmax"] = [Point(P, "up", 0.9, 0.5) for P in GRID]
+    trainer.curves["softmax"] = [("up", list(range(0, 800, 10)), [0.5] * 80)]
+    fastest(benchmark, 0.150, lambda: trainer.draw(Point(270, "up", 0.9, 0.5)), 20)
