@@ -60,7 +60,7 @@ def trained(attention: Attention, P: int, seed: int, *, steps: int = STEPS) -> M
     way = {name: np.full(len(KEPT), np.nan, dtype=np.float32) for name in ("loss", "test_loss", "c1", "c_G")}
     for name, kept in way.items():
         kept[where < len(run.step)] = getattr(run, name)[where[where < len(run.step)]]
-    learned = attention == "linear" and abs(run.c1[-1]) > 0.05
+    learned = attention == "linear" and max(abs(run.c1[-1]), run.c_G[-1]) > 0.05
     wrong = wrong_tokens(network, tokens) if learned else np.empty(0, dtype=np.intp)
     reverse_tokens(network, wrong)
     again = train_until_still(network, tokens, seed, REPAIR_STEPS) if len(wrong) else run
