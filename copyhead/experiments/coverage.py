@@ -157,7 +157,7 @@ def experiment(*, P: tuple[int, ...], seeds: int, points: tuple[int, ...], draws
 
 def quick() -> Result:
     """A few P, one data set, two points of each attention: under a minute."""
-    return experiment(P=(20, 100, 400, 800), seeds=1, points=(1, 6, 10, 12), draws=60, pairs=(1,), keep=False)
+    return experiment(P=(20, 100, 400, 800), seeds=1, points=(1, 6, 10, 12), draws=40, pairs=(1,), keep=False)
 
 
 def full() -> Result:
