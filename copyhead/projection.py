@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+BLOCK_BYTES = 1 << 21          # on a CPU the product and the norm of a block of rows are taken while it is in the cache
+
 
 def project(W: Tensor, E: Tensor, precision: float) -> tuple[Tensor, Tensor]:
     """W E and the scalar precision ||W||^2 / 2, for W of shape (rows, d) and E of shape (d, n).
@@ -24,9 +26,15 @@ class _Project(torch.autograd.Function):
     def forward(ctx: Any, W: Tensor, E: Tensor, precision: float) -> tuple[Tensor, Tensor]:
         ctx.save_for_backward(W, E)
         ctx.precision = precision
+        product, norms = W.new_empty(len(W), E.shape[1]), W.new_empty(len(W))
+        rows = len(W) if W.device.type != "cpu" else max(1, BLOCK_BYTES // (W.shape[1] * W.element_size()))
+        for start in range(0, len(W), rows):
+            block = slice(start, start + rows)
+            torch.mm(W[block], E, out=product[block])
+            torch.linalg.vector_norm(W[block], dim=1, out=norms[block])
         # Row by row and then in double precision: one single-precision sum of 10^8 squares would be 2 % off.
-        square = torch.linalg.vector_norm(W, dim=1).square().sum(dtype=torch.float64)
-        return W @ E, (square * (precision / 2)).to(W.dtype)
+        square = norms.square().sum(dtype=torch.float64)
+        return product, (square * (precision / 2)).to(W.dtype)
 
     @staticmethod
     @torch.autograd.function.once_differentiable

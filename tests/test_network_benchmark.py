@@ -17,7 +17,7 @@ from copyhead.task import sequences
 SETUP, P, D, TARGET = Setup(25, 5), 300, 4096, 1.2
 
 
-def step_times(d=D, rounds=12):
+def step_times(d=D, rounds=20):
     """Least CPU seconds of the bare step and of ours over ``rounds`` rounds in which they take turns."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
