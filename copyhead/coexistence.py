@@ -79,6 +79,8 @@ def follow(setup: Setup, values: Sequence[int], seed: int = 0, start: str = "bot
     """a_G at each P of ``values`` in the order given, each fit starting where the one before ended; shape (len(values),).
 
     Increasing values from below show the uniform state until it is lost, decreasing ones from above the copy state.
+    The fits are fast ones.  They lose a branch where tight fits do; the first value after a jump may be up to a tenth off,
+    because the search ends on its slow way there.
     """
     found, M = [], None
     for P in values:
