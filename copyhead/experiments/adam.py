@@ -201,7 +201,7 @@ def experiments(grid: tuple[int, ...], seeds: int, steps: int, near: tuple[int, 
 
 def quick() -> Result:
     """Two seeds on a coarser grid."""
-    return experiments((20, 60, 200, 275, 300, 500), 2, 700, (300, 310, 330, 400), (300, 400), (200, 500), None)
+    return experiments((20, 60, 200, 275, 300, 500), 2, 700, (300, 310, 330, 400), (300, 400), (200, 300), None)
 
 
 def full() -> Result:
