@@ -373,3 +373,24 @@ def test_chapter_runs_in_time(page: Page) -> None:
         pytest.skip("nothing was built: run `make book`")
     assert path.exists(), f"{page.name} was not executed by the last build"
     assert too_slow(nbformat.read(path, 4)) == []
+
+
+def stray(notebook: nbformat.NotebookNode) -> list[str]:
+    """Results that are only the name and the address of an object: a call left at the end of a cell."""
+    found = []
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
+        data = output.get("data", {})
+        if " at 0x" in data.get("text/plain", "") and set(data) == {"text/plain"}:
+            found.append(data["text/plain"])
+    return found
+
+
+@pytest.mark.parametrize("page", chapters(), ids=lambda page: page.name)
+def test_no_cell_shows_an_address(page: Page) -> None:
+    assert stray(nbformat.read(ROOT / execute.EXECUTED / f"{page.name}.ipynb", 4)) == []
+
+
+def test_an_address_is_noticed() -> None:
+    result = nbformat.v4.new_output("execute_result", {"text/plain": "<Legend at 0x7f00>"})
+    cell = nbformat.v4.new_code_cell("ax.legend()", outputs=[result])
+    assert stray(nbformat.v4.new_notebook(cells=[cell])) == ["<Legend at 0x7f00>"]
