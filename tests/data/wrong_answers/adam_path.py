@@ -20,8 +20,8 @@ def _adam(gradient, start, lr, steps, beta=0.999, correct=True, root=True):
 
 ANSWERS = [
     _descent,
-    lambda *a: _adam(*a, correct=False),
-    lambda *a: _adam(*a, root=False),
-    lambda *a: _adam(*a, beta=0.9),
+    lambda g, x, lr, n: _adam(g, x, lr, n, correct=False),
+    lambda g, x, lr, n: _adam(g, x, lr, n, root=False),
+    lambda g, x, lr, n: _adam(g, x, lr, n, beta=0.9),
     lambda g, x, lr, n: np.concatenate([[x], x - lr * np.sign(g(x)) * np.arange(1, n + 1)]),
 ]
