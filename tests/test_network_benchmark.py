@@ -76,7 +76,7 @@ def test_a_step_costs_as_much_at_many_sequences_as_at_few_where_the_weights_domi
             times.append(time.process_time() - start)
         return min(times)
 
-    assert seconds(300) < 10 * seconds(3)
+    assert seconds(300) < 30 * seconds(3)         # about 10 on cores that are shared; 100 by the textbook
 
 
 if __name__ == "__main__":

@@ -282,7 +282,9 @@ def test_every_stored_file_is_whole_complete_and_small():
 def test_stored_files_are_package_data():
     """So that an installed package has them, not only a checkout."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
-    shipped = {path for pattern in settings["package-data"]["copyhead"] for path in (ROOT / "copyhead").glob(pattern)}
+    patterns = settings["package-data"]["copyhead.stored"]
+    shipped = {path for pattern in patterns for path in (ROOT / "copyhead/stored").glob(pattern)}
+    assert "copyhead.stored" in settings["packages"]
     assert set(STORED) <= shipped
     assert settings["packages"][0] == "copyhead"
 

@@ -314,7 +314,9 @@ def test_finished_run_is_not_repeated_and_can_be_prolonged(tmp_path: Path) -> No
     assert steps == [40, 50, 60] and np.array_equal(run.action, whole.action) and np.array_equal(run.step, whole.step)
     steps.clear()
     again = quiet(ReducedNetwork(SMALL, "softmax"), steps=60, checkpoint=file, on_record=lambda step, _: steps.append(step))
-    assert np.array_equal(again.action, whole.action) and steps == [] and again.seconds >= run.seconds
+    assert np.array_equal(again.action, whole.action) and steps == []
+    # The clock of a finished run is read from the checkpoint, which is written just before the run returns.
+    assert again.seconds > 0.9 * run.seconds
     with pytest.raises(ValueError, match="^steps must be >= 60, where the checkpoint"):
         quiet(ReducedNetwork(SMALL, "softmax"), steps=59, checkpoint=file)
 
