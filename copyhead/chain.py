@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from copyhead.progress import bar
 from copyhead.provenance import plain
 from copyhead.results import write_atomically
 
@@ -74,20 +75,22 @@ class Chain:
             self.step = settings["step"] or self._first_step()
             self.tuner = None if settings["step"] else DualAveraging(self.step, TARGET[settings["method"]])
         saved = time.monotonic()
-        for _ in _bar(range(self.moves, total), progress, f"chain {self.number}", total):
-            tuning = self.moves < tune
-            probability, accepted = self._move()
-            if tuning and self.tuner:
-                self.tuner.update(probability)
-                self.step = self.tuner.step if self.moves + 1 < tune else self.tuner.smooth
-            self.accepted += accepted and not tuning
-            self.moves += 1
-            done = self.moves - tune
-            if done > 0 and done % thin == 0:
-                self._note(done // thin - 1)
-            if self.file and time.monotonic() - saved > SAVE_EVERY_S:
-                self._save()
-                saved = time.monotonic()
+        with bar(total, done=self.moves, show=progress, name=f"chain {self.number}") as shown:
+            while self.moves < total:
+                tuning = self.moves < tune
+                probability, accepted = self._move()
+                if tuning and self.tuner:
+                    self.tuner.update(probability)
+                    self.step = self.tuner.step if self.moves + 1 < tune else self.tuner.smooth
+                self.accepted += accepted and not tuning
+                self.moves += 1
+                shown.update()
+                done = self.moves - tune
+                if done > 0 and done % thin == 0:
+                    self._note(done // thin - 1)
+                if self.file and time.monotonic() - saved > SAVE_EVERY_S:
+                    self._save()
+                    saved = time.monotonic()
         if self.file:
             self._save()
         return self
@@ -190,11 +193,3 @@ class Chain:
         prefix = "record_"
         self.record = {name[len(prefix):]: array for name, array in contents.items() if name.startswith(prefix)}
         return True
-
-
-def _bar(moves: range, progress: bool, name: str, total: int) -> Any:
-    if not progress:
-        return moves
-    from tqdm.auto import tqdm
-
-    return tqdm(moves, desc=name, initial=moves.start, total=total, leave=False)

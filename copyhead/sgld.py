@@ -14,7 +14,6 @@ a bias of order eta, and stability needs eta chi lambda < 2 for the largest curv
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.typing import ArrayLike
 from copyhead.diagnostics import Samples
 from copyhead.networks import CopyNetwork, Encoded, Network
 from copyhead.patterns import order_parameters
+from copyhead.progress import bar
 from copyhead.validation import positive_number, whole_number
 
 
@@ -79,8 +79,6 @@ def sgld(networks: Sequence[Network], tokens: ArrayLike, *, eta: float | Mapping
 
 def _chain(network: Network, tokens: ArrayLike, eta: float | Mapping[str, float], steps: int, burn_in: int,
            record_every: int, seed: int, progress: bool) -> dict[str, list[float]]:
-    from tqdm import tqdm
-
     weights = {name: weight for name, weight in network.named_parameters() if weight.requires_grad}
     if isinstance(eta, Mapping) and set(eta) != set(weights):
         raise ValueError(f"eta must be a number, or have the keys {sorted(weights)}, got {dict(eta)!r}")
@@ -90,28 +88,29 @@ def _chain(network: Network, tokens: ArrayLike, eta: float | Mapping[str, float]
         generators[name] = torch.Generator(weight.device).manual_seed(seed + i)
     data = network.encode(tokens)
     record: dict[str, list[float]] = {}
-    hidden = not progress or os.environ.get("COPYHEAD_STATIC", "") not in ("", "0")
-    for step in tqdm(range(1, steps + 1), leave=False, disable=hidden):
-        network.zero_grad()
-        action = network.action(data)
-        if not math.isfinite(action.item()):
-            raise FloatingPointError(f"the action is {action.item()} at step {step} with eta = {eta}; try a smaller eta")
-        action.backward()
-        with torch.no_grad():
-            for name, weight in weights.items():
-                assert weight.grad is not None
-                noise = torch.empty_like(weight).normal_(generator=generators[name])
-                weight.add_(weight.grad, alpha=-rates[name] * network.chi).add_(noise, alpha=math.sqrt(2 * rates[name]))
+    with bar(steps, show=progress) as shown:
+        for step in range(steps + 1):
+            network.zero_grad()
+            action = network.action(data)
+            if not math.isfinite(value := action.item()):
+                raise FloatingPointError(f"the action is {value} at step {step} with eta = {eta}; try a smaller eta")
             if step > burn_in and (step - burn_in) % record_every == 0:
-                _note(record, network, data, step)
+                _note(record, network, data, value)
+            if step == steps:
+                break
+            action.backward()
+            with torch.no_grad():
+                for name, weight in weights.items():
+                    assert weight.grad is not None
+                    noise = torch.empty_like(weight).normal_(generator=generators[name])
+                    weight.add_(weight.grad, alpha=-rates[name] * network.chi).add_(noise, alpha=math.sqrt(2 * rates[name]))
+            shown.update()
     return record
 
 
-def _note(record: dict[str, list[float]], network: Network, data: Encoded, step: int) -> None:
+@torch.no_grad()
+def _note(record: dict[str, list[float]], network: Network, data: Encoded, action: float) -> None:
     c1, c_G = order_parameters(network.attention(data).mean(dim=0).cpu().double().numpy())
-    action = network.action(data).item()
-    if not math.isfinite(action):
-        raise FloatingPointError(f"the action is {action} at step {step}; try a smaller eta")
     values = {"potential": network.chi * action, "loss": network.loss(data).item()}
     if network.attention_kind == "softmax":
         values["a_G"] = float(c_G)

@@ -9,7 +9,6 @@ ipywidgets box that draws a frame when it is first asked for.
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from collections.abc import Callable, Sequence
 from html import escape
@@ -20,6 +19,7 @@ import numpy as np
 
 from copyhead.figures import checked_alt, no_leaks, render, style
 from copyhead.inline import asset, panels_html, stylesheet, unique_id
+from copyhead.progress import in_page
 from copyhead.svg import Drawing
 
 SIZE_LIMIT = 300_000  # bytes of HTML above which a page gets slow to load
@@ -68,7 +68,7 @@ def slider_figure(
         Naming the argument, for arguments or frames that break these rules.
     """
     frames = _Frames(values, draw, name, alt, format, start)
-    if os.environ.get("COPYHEAD_STATIC", "") not in ("", "0") or not has_kernel():
+    if in_page() or not has_kernel():
         return StaticSlider(_static_html(frames))
     return _live_widget(frames)
 

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from copyhead.progress import bar
 from copyhead.provenance import provenance, versions
 from copyhead.results import Result, load, save, write_atomically
 
@@ -110,17 +111,15 @@ def _run(function: Function, cells: list[Cell], todo: list[int], home: Path | No
     if not todo:
         return
     from joblib import Parallel, delayed
-    from tqdm import tqdm
 
-    hidden = not progress or bool(os.environ.get("COPYHEAD_STATIC"))
     task = delayed(_one)
-    with tqdm(total=len(cells), initial=len(cells) - len(todo), leave=False, disable=hidden, unit="cell") as bar:
+    with bar(len(cells), done=len(cells) - len(todo), show=progress, unit="cell") as shown:
         try:
             parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
         except ValueError:  # multiprocessing and ray hand over all cells at the end (each is in its file before)
             parallel = Parallel(n_jobs=n_jobs)
         for outcome in parallel(task(function, cells[index], index, home) for index in todo):
-            bar.update()
+            shown.update()
             yield outcome
 
 

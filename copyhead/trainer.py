@@ -7,13 +7,13 @@ as a static slider over runs that were made beforehand.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from copyhead.experiments import trainer as experiment
+from copyhead.progress import in_page
 from copyhead.reduced import Attention
 from copyhead.results import Result, recall
 from copyhead.setup import Setup
@@ -47,7 +47,7 @@ def training_figure(*, d_model: int | None = None, values: Sequence[int] = exper
     seed = whole_number("seed", seed, minimum=0)
     if d_model is not None:
         d_model = whole_number("d_model", d_model, minimum=1)
-    if os.environ.get("COPYHEAD_STATIC", "") not in ("", "0") or not has_kernel():
+    if in_page() or not has_kernel():
         return static_figure(stored_runs(wide=d_model is not None))
     return Trainer(values, d_model=d_model, seed=seed).box
 

@@ -12,7 +12,6 @@ from its checkpoint gives the same numbers to the last bit as one that was never
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from copyhead.checkpoint import Saver
 from copyhead.networks import Encoded, Network
 from copyhead.patterns import order_parameters
+from copyhead.progress import bar
 from copyhead.validation import positive_number, whole_number
 
 Tokens = ArrayLike | torch.Tensor | Encoded
@@ -165,10 +165,7 @@ def train(
         if run.now > steps:
             raise ValueError(f"steps must be >= {run.now}, where the checkpoint {checkpoint} is, got {steps}")
 
-    from tqdm import tqdm
-
-    static = os.environ.get("COPYHEAD_STATIC", "") not in ("", "0")       # a page has no place for a moving bar
-    with tqdm(total=steps, initial=run.now, leave=False, disable=static or not progress) as bar:
+    with bar(steps, done=run.now, show=progress) as shown:
         while True:
             action = network.action(run.data)
             if not math.isfinite(value := action.item()):
@@ -188,7 +185,7 @@ def train(
             action.backward()
             method.step()
             run.now += 1
-            bar.update()
+            shown.update()
     return run.result(stopped)
 
 
