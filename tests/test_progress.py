@@ -7,8 +7,9 @@ import pytest
 from copyhead.progress import bar, in_page
 
 
-@pytest.mark.parametrize("static, show, visible", [("", True, True), ("0", True, True), ("1", True, False), ("", False, False)],
-                         ids=["session", "switched off", "page", "not wanted"])
+@pytest.mark.parametrize("static, show, visible", [
+    ("", True, True), ("0", True, True), ("1", True, False), ("", False, False),
+], ids=["session", "switched off", "page", "not wanted"])
 def test_bar(static: str, show: bool, visible: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setenv("COPYHEAD_STATIC", static)
     with bar(3, done=1, show=show, name="chain") as shown:
