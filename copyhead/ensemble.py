@@ -21,6 +21,7 @@ from torch import Tensor
 
 from copyhead.batched import BatchedAction
 from copyhead.fit import FAST_PROGRESS, choose_starts
+from copyhead.patterns import global_sign
 from copyhead.reduced import Attention, ReducedAction, check_attention
 from copyhead.setup import Setup
 from copyhead.starts import wrong_sign_tokens
@@ -220,7 +221,7 @@ def _collected(setup: Setup, attention: Attention, sizes: list[int], seeds: list
         c_G = (T - c1) / np.sqrt(L)
         covered = torch.where(norm > 0, (c1**2 + 2 * c1 * c_G / np.sqrt(L) + c_G**2) / norm, 1.0)
         found[[p.cell for p in group]] = torch.stack([c1, c_G, error, covered], dim=1).cpu().numpy()
-    sign = np.where(found[:, 0] + np.sqrt(L) * found[:, 1] < 0, -1.0, 1.0) if attention == "linear" else np.ones(len(best))
+    sign = global_sign(found[:, 0], found[:, 1], L) if attention == "linear" else np.ones(len(best))
     shape = (len(sizes), len(seeds))
 
     def grid(values: Any) -> Any:

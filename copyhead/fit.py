@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from copyhead.patterns import coverage, order_parameters
+from copyhead.patterns import coverage, global_sign, order_parameters
 from copyhead.reduced import Attention, ReducedAction, check_attention
 from copyhead.setup import Setup
 from copyhead.starts import copy_start, copying, ray_minimum, softest_mode, state_gaps, uniform_start, wrong_sign_tokens
@@ -167,13 +167,15 @@ def fit_map(setup: Setup, attention: Attention, P: int, seed: int = 0, *,
     c1, c_G = order_parameters(mean)
     if attention == "softmax":
         return SoftmaxFit(a_G=float(c_G), attention=_frozen(mean), M=_frozen(M), **common)
-    sign = -1.0 if c1 + np.sqrt(setup.L) * c_G < 0 else 1.0
+    sign = global_sign(c1, c_G, setup.L)
     return LinearFit(c1=float(sign * c1), c_G=float(sign * c_G), attention=_frozen(sign * mean), M=_frozen(sign * M),
                      **common)
 
 
 @dataclass
-class _Search:
+class Search:
+    """Where a descent ended."""
+
     M: Matrix
     action: float
     gradient: float            # largest entry, in units of the prior width
@@ -211,21 +213,22 @@ def choose_starts(action: ReducedAction, start: str | Matrix, fast: bool) -> dic
     return {"zero": np.zeros((size, size))} if strength <= 1 else {"softest mode": ray_minimum(action, mode)}
 
 
-def _search(action: ReducedAction, M: Matrix, tolerance: float, fast: bool) -> _Search:
+def _search(action: ReducedAction, M: Matrix, tolerance: float, fast: bool) -> Search:
     """L-BFGS from M; for linear attention repeated from the sign-repaired matrix where tokens have the wrong sign."""
-    best = _descend(action, M, tolerance, fast)
+    best = descend(action, M, tolerance, fast)
     if action.attention_kind == "linear":
         wrong = wrong_sign_tokens(best.M, action.setup.V)
         if len(wrong):
             repaired = best.M.copy()
             repaired[:, wrong] *= -1
-            other = _descend(action, repaired, tolerance, fast)
+            other = descend(action, repaired, tolerance, fast)
             other.evaluations = best.evaluations = best.evaluations + other.evaluations
             best = min(best, other, key=lambda search: search.action)
     return best
 
 
-def _descend(action: ReducedAction, M: Matrix, tolerance: float, fast: bool = False) -> _Search:
+def descend(action: ReducedAction, M: Matrix, tolerance: float, fast: bool = False) -> Search:
+    """L-BFGS from M alone, in units of the prior width; the rules by which it ends are those of ``fit_map``."""
     rule = dict(maxcor=20, ftol=FAST_PROGRESS) if fast else dict(maxcor=50, ftol=0.0)
     width = np.sqrt(action.setup.g_W)
 
@@ -235,7 +238,7 @@ def _descend(action: ReducedAction, M: Matrix, tolerance: float, fast: bool = Fa
 
     result = minimize(objective, (M / width).ravel(), jac=True, method="L-BFGS-B",
                       options=dict(gtol=tolerance, maxiter=MAX_EVALUATIONS, maxfun=MAX_EVALUATIONS, **rule))
-    return _Search(width * result.x.reshape(M.shape), float(result.fun), float(np.abs(result.jac).max()), int(result.nfev),
+    return Search(width * result.x.reshape(M.shape), float(result.fun), float(np.abs(result.jac).max()), int(result.nfev),
                    bool(result.success))
 
 

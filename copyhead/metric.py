@@ -25,8 +25,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import minimize
 
+from copyhead.fit import descend
 from copyhead.patterns import J
 from copyhead.reduced import Attention, Floats, ReducedAction, planted
 from copyhead.setup import Setup
@@ -121,16 +121,16 @@ def most_probable(action: MetricAction, start: Matrix | None = None, tolerance: 
     """
     tolerance = positive_number("tolerance", tolerance)
     if start is not None:
-        return _descend(action, start, tolerance)
+        return descend(action, start, tolerance).M
     plain = ReducedAction(action.setup, action.attention_kind, action.tokens)
     starts = [uniform_start(plain), copy_start(plain)]
     if action.attention_kind == "linear":
         starts = [T for T in starts if T.any()] or [planted(0.1 * J(action.setup.L), action.setup.V)]
-    found = [_descend(action, T, tolerance) for T in starts]
+    found = [descend(action, T, tolerance) for T in starts]
     if action.attention_kind == "linear":
-        repaired = [_repaired(action, M) for M in found]
-        found += [_descend(action, M, tolerance) for M in repaired if M is not None]
-    return min(found, key=action.value)
+        repaired = [_repaired(action, search.M) for search in found]
+        found += [descend(action, M, tolerance) for M in repaired if M is not None]
+    return min(found, key=lambda search: search.action).M
 
 
 def _repaired(action: MetricAction, M: Matrix) -> Matrix | None:
@@ -140,18 +140,6 @@ def _repaired(action: MetricAction, M: Matrix) -> Matrix | None:
     signs[wrong] = -1
     inverse = np.linalg.pinv(action.root)
     return inverse @ (action.kernel(M) * signs) @ inverse if len(wrong) else None
-
-
-def _descend(action: MetricAction, M: Matrix, tolerance: float) -> Matrix:
-    width = np.sqrt(action.setup.g_W)
-
-    def objective(x: Matrix) -> tuple[float, Matrix]:
-        value, gradient = action.value_and_gradient(width * x.reshape(M.shape))
-        return value, width * gradient.ravel()
-
-    result = minimize(objective, (M / width).ravel(), jac=True, method="L-BFGS-B",
-                      options=dict(maxcor=30, gtol=tolerance, ftol=0.0, maxiter=5000, maxfun=5000))
-    return width * result.x.reshape(M.shape)
 
 
 def square_root(C: Matrix, size: int) -> Matrix:

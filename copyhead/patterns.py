@@ -55,6 +55,14 @@ def order_parameters(G: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.floa
     return c1, (T - c1) / np.sqrt(L)
 
 
+def global_sign(c1: ArrayLike, c_G: ArrayLike, L: int) -> NDArray[np.float64]:
+    """-1 where T = c1 + sqrt(L) c_G is negative, else 1; broadcasts.
+
+    Linear attention does not tell G from -G: multiplied by this sign, its order parameters have T >= 0.
+    """
+    return np.where(np.asarray(c1) + np.sqrt(L) * np.asarray(c_G) < 0, -1.0, 1.0)
+
+
 def coverage(G: ArrayLike) -> float:
     """Share of the attention that the two patterns account for, in [0, 1].
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from copyhead.patterns import coverage, order_parameters
+from copyhead.patterns import coverage, global_sign, order_parameters
 from copyhead.reduced import Attention, Floats, ReducedAction, by_sequence
 from copyhead.setup import Setup
 from copyhead.validation import positive_number
@@ -72,8 +72,8 @@ class ReducedPosterior(ReducedAction):
         Z = self._forward(M)
         G = Z[self.setup.V :].transpose(1, 2, 0)
         c1, c_G = order_parameters(G.mean(axis=0))
-        values = {"coverage": coverage(G), "loss": self.loss(M)}
+        values = {"coverage": coverage(G), "loss": self._loss(Z)}
         if self.attention_kind == "softmax":
             return {"a_G": float(c_G), **values}
-        sign = -1.0 if c1 + math.sqrt(self.setup.L) * c_G < 0 else 1.0
+        sign = global_sign(c1, c_G, self.setup.L)
         return {"c1": float(sign * c1), "c_G": float(sign * c_G), **values}

@@ -95,7 +95,9 @@ class ReducedAction:
 
         ``W`` defaults to the posterior mean for these sequences; pass the readout of a training set for a test loss.
         """
-        Z = self._forward(M)
+        return self._loss(self._forward(M), W)
+
+    def _loss(self, Z: Floats, W: Floats | None = None) -> float:
         W = self._solve(*self._moments(Z)) if W is None else W
         error = Z.reshape(len(Z), -1).T @ W - self._Y
         return float(np.einsum("iv,iv->", error, error, dtype=np.float64) / len(error))

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from copyhead.diagnostics import Samples
 from copyhead.networks import CopyNetwork, Encoded, Network
-from copyhead.patterns import order_parameters
+from copyhead.patterns import global_sign, order_parameters
 from copyhead.progress import bar
 from copyhead.validation import positive_number, whole_number
 
@@ -115,7 +115,7 @@ def _note(record: dict[str, list[float]], network: Network, data: Encoded, actio
     if network.attention_kind == "softmax":
         values["a_G"] = float(c_G)
     else:
-        sign = -1.0 if c1 + math.sqrt(network.setup.L) * c_G < 0 else 1.0
+        sign = float(global_sign(c1, c_G, network.setup.L))
         values |= {"c1": sign * float(c1), "c_G": sign * float(c_G)}
     for name, value in values.items():
         record.setdefault(name, []).append(value)

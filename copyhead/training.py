@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from copyhead.checkpoint import Saver
 from copyhead.networks import Encoded, Network
-from copyhead.patterns import order_parameters
+from copyhead.patterns import global_sign, order_parameters
 from copyhead.progress import bar
 from copyhead.validation import positive_number, whole_number
 
@@ -232,7 +232,7 @@ class Run:
     def sign(self) -> float:
         """The global sign of linear attention by its last record."""
         c1, c_G = self.records[-1][4:]
-        return -1.0 if c1 + math.sqrt(self.network.setup.L) * c_G < 0 else 1.0
+        return float(global_sign(c1, c_G, self.network.setup.L))
 
     def stale(self, patience: int | None) -> bool:
         """Whether the held-out loss had its minimum ``patience`` or more steps ago."""

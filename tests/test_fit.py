@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 
 from copyhead import LinearAction, Setup, SoftmaxAction
-from copyhead.fit import TEST_SEQUENCES, LinearFit, SoftmaxFit, _descend, fit_map
+from copyhead.fit import TEST_SEQUENCES, LinearFit, SoftmaxFit, descend, fit_map
 from copyhead.patterns import G_star, order_parameters, pattern
 from copyhead.reduced import ReducedAction, planted
 from copyhead.starts import copy_gap, ray_minimum, softest_mode, state_gaps, wrong_sign_tokens
@@ -211,7 +211,7 @@ def test_sign_repair_turns_random_starts_into_the_lowest_state():
     trapped = 0
     for k in range(5):
         M = np.random.default_rng(k).normal(size=(30, 30))
-        trapped += _descend(action, M, 1e-4).action > best.action + 0.1
+        trapped += descend(action, M, 1e-4).action > best.action + 0.1
         repaired = fit_map(setup, "linear", P, seed=0, start=M)
         assert repaired.action == pytest.approx(best.action, abs=1e-4)
         assert repaired.c1 > 0 and not len(wrong_sign_tokens(repaired.M, 5))

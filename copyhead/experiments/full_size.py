@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from copyhead.metric import MetricAction, most_probable, random_metric
-from copyhead.patterns import order_parameters
+from copyhead.patterns import global_sign, order_parameters
 from copyhead.reduced import Attention
 from copyhead.results import Result, join, scratch
 from copyhead.setup import Setup
@@ -86,7 +86,7 @@ def _measured(attention: Attention, P: int, seed: int, C: Matrix) -> dict[str, f
 
 def _numbers(action: MetricAction, M: Matrix) -> dict[str, float]:
     c1, c_G = order_parameters(action.attention(action.kernel(M)).mean(axis=0))
-    sign = -1.0 if action.attention_kind == "linear" and c1 + np.sqrt(SETUP.L) * c_G < 0 else 1.0
+    sign = global_sign(c1, c_G, SETUP.L) if action.attention_kind == "linear" else 1.0
     return {"action": action.value(M), "loss": action.loss(M), "c1": float(sign * c1), "c_G": float(sign * c_G)}
 
 

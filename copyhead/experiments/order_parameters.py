@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from copyhead.coexistence import equal_action, follow
 from copyhead.fit import LinearFit, SoftmaxFit, fit_map
 from copyhead.linear import LinearAction
-from copyhead.patterns import G_star, J, order_parameters
+from copyhead.patterns import G_star, J, global_sign, order_parameters
 from copyhead.reduced import Attention, ReducedAction, planted
 from copyhead.results import Result, join, scratch
 from copyhead.setup import Setup
@@ -115,7 +115,7 @@ def restricted(action: ReducedAction, basis: NDArray[np.float64], near: NDArray[
     start = np.linalg.lstsq(basis.reshape(len(basis), -1).T, near.ravel(), rcond=None)[0]
     best = minimize(objective, start, jac=True, method="L-BFGS-B", options=dict(ftol=1e-8, gtol=1e-3))
     c1, c_G = order_parameters(action.attention(np.tensordot(best.x, basis, axes=1)).mean(axis=0))
-    sign = -1.0 if c1 + np.sqrt(action.setup.L) * c_G < 0 else 1.0
+    sign = global_sign(c1, c_G, action.setup.L)
     return {"c1": float(sign * c1), "c_G": float(sign * c_G), "action": float(best.fun)}
 
 

@@ -99,7 +99,7 @@ def growing_chi(point: int, chi: float, draws: int) -> Mapping[str, Any]:
 
 
 def hopping(P: int, draws: int) -> Mapping[str, Any]:
-    """Softmax at L = 18 from opposite starts; all draws of a_G are kept."""
+    """Softmax at L = 18 from opposite starts; of a_G, as of all, KEPT draws a chain are stored."""
     return sampled("softmax", P, ("zero", "copy"), 150, draws, L=18)
 
 
