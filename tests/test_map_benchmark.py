@@ -45,17 +45,17 @@ def test_softmax_transition_of_ten_data_sets():
     assert seconds <= 60 and abs(found.mean() - 270.4) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["linear", "softmax"])
 def test_single_precision_pays(kind):
     """A pass in single precision takes at most 0.9 of the time of one in double precision (measured: 0.55 to 0.65)."""
     tokens, M = sequences(25, 5, 300, 0), 0.1 * np.random.default_rng(0).normal(size=(30, 30))
-    best = []
-    for dtype in (np.float32, np.float64):
-        action, times = ReducedAction(PAPER, kind, tokens, dtype), []
-        for _ in range(25):
+    actions = [ReducedAction(PAPER, kind, tokens, dtype) for dtype in (np.float32, np.float64)]
+    best = [np.inf, np.inf]
+    for _ in range(25):                                # in turn, so that what else the machine does meets both
+        for which, action in enumerate(actions):
             began = time.process_time()
             action.value_and_gradient(M)
-            times.append(time.process_time() - began)
-        best.append(min(times))
+            best[which] = min(best[which], time.process_time() - began)
     print(f"\n{kind}: {1e3 * best[0]:.2f} ms in single, {1e3 * best[1]:.2f} ms in double precision")
     assert best[0] < 0.9 * best[1]
