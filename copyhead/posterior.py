@@ -22,6 +22,8 @@ from copyhead.reduced import Attention, Floats, ReducedAction, by_sequence
 from copyhead.setup import Setup
 from copyhead.validation import positive_number
 
+Array = NDArray[np.float64]
+
 
 class ReducedPosterior(ReducedAction):
     """U(M) and its gradient, called as ``posterior(M)``; everything else is that of ``ReducedAction``.
@@ -48,20 +50,42 @@ class ReducedPosterior(ReducedAction):
         """U(M) without its constant, and dU/dM of shape (V + L, V + L)."""
         Z = self._forward(M)
         A, B = self._moments(Z)
-        lam = self.setup.sigma2 / self.setup.g_O
-        try:
-            factor = cho_factor(A + lam * np.eye(len(A)))
-        except (np.linalg.LinAlgError, ValueError):      # M so large that A has lost lam, or overflowed: no density there
+        solved = self._factor(A)
+        if solved is None:
             return math.inf, np.zeros(M.shape)
+        factor, S1 = solved
         W = cho_solve(factor, B)
-        log_det = 2 * np.log(np.diag(factor[0])).sum() - len(A) * math.log(lam)
         # d ln det(A + lam) / dPsi^T = 2 (A + lam)^-1 Psi^T
         noise = (cho_solve(factor, np.eye(len(A))) * (self.setup.V / self.chi)).astype(Z.dtype)
         dZ = (noise @ Z.reshape(len(Z), -1)).reshape(Z.shape)
         D, V = self._attention_slope(Z, W), self.setup.V
         D[V:] += dZ[V:]
         by_sequence(D[V:])[...] += self._X @ by_sequence(dZ[:V])                          # dG^T = dZ_G^T + X dZ_X^T
-        return self.chi * self._action(M, B, W) + V / 2 * float(log_det), self.chi * self._gradient(M, Z, D)
+        bias = self._bias(Z, D)
+        return self.chi * self._action(M, B, W) + S1 + bias, self.chi * self._gradient(M, Z, D)
+
+    def potential(self, M: Floats) -> float:
+        """U(M) without its constant and without the gradient, at a third of the cost."""
+        Z = self._forward(M)
+        A, B = self._moments(Z)
+        solved = self._factor(A)
+        if solved is None:
+            return math.inf
+        return self.chi * self._action(M, B, cho_solve(solved[0], B)) + solved[1] + self._bias(Z, None)
+
+    def _factor(self, A: Array) -> tuple[tuple[Array, bool], float] | None:
+        """Cholesky factor of A + lam, and S_1; None where M is so large that A has lost lam or overflowed."""
+        lam = self.setup.sigma2 / self.setup.g_O
+        try:
+            factor = cho_factor(A + lam * np.eye(len(A)))
+        except (np.linalg.LinAlgError, ValueError):
+            return None
+        log_det = 2 * np.log(np.diag(factor[0])).sum() - len(A) * math.log(lam)
+        return factor, self.setup.V / 2 * float(log_det)
+
+    def _bias(self, Z: Floats, D: Floats | None) -> float:
+        """What a subclass adds to U as a function of the attention; it adds the slope in G^T, over chi, to D if given."""
+        return 0.0
 
     def observe(self, M: Floats) -> dict[str, float]:
         """Order parameters of the mean attention and the share of the attention in span{J, G*}.
