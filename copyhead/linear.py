@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from copyhead.branch import Branch
+from copyhead.complete import check_closure
 from copyhead.data_term import Array, loss_per_token, shared_mode, token_modes
 from copyhead.mirror import mirror_ratios
 from copyhead.ordered import ORDERED_GRID, critical_ratios, ordered_point
@@ -59,12 +60,28 @@ class LandauExpansion:
 
 
 class LinearAction:
-    """Action of linear attention in the equivalent-kernel approximation, chi divided out."""
+    """Action of linear attention in the equivalent-kernel approximation, chi divided out.
 
-    def __init__(self, setup: Setup) -> None:
+    Parameters
+    ----------
+    setup : Setup
+    closure : {"paper", "complete"}
+        "paper" keeps the two patterns J and G*.  "complete" keeps everything that the symmetry of the task allows; its
+        methods take ``tau`` and ``kappa`` as well and its states carry them (``complete_linear.CompleteLinearAction``).
+    """
+
+    def __new__(cls, setup: Setup, closure: str = "paper") -> LinearAction:
+        check_closure(closure)
+        if closure == "complete" and cls is LinearAction:
+            from copyhead.complete_linear import CompleteLinearAction
+
+            return super().__new__(CompleteLinearAction)
+        return super().__new__(cls)
+
+    def __init__(self, setup: Setup, closure: str = "paper") -> None:
         if not isinstance(setup, Setup):
             raise ValueError(f"setup must be a copyhead.Setup, got {setup!r}")
-        self.setup = setup
+        self.setup, self.closure = setup, closure
         L, V = setup.L, setup.V
         self._w = 1 / (L - 1)
         self._a = (L * V / (L + V)) ** 2 / setup.g_W
@@ -72,7 +89,10 @@ class LinearAction:
         self._k_c = critical_ratios(L, V)[0]
 
     def __repr__(self) -> str:
-        return f"LinearAction({self.setup!r})"
+        return f"LinearAction({self.setup!r}" + (")" if self.closure == "paper" else f", closure={self.closure!r})")
+
+    def __reduce__(self) -> tuple[type[LinearAction], tuple[Setup, str]]:
+        return LinearAction, (self.setup, self.closure)
 
     # --- the action on any (c1, c_G) -----------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from copyhead.branch import Branch
+from copyhead.complete import check_closure
 from copyhead.data_term import Array, loss_per_token, shared_mode, token_modes
 from copyhead.setup import Setup
 from copyhead.transition import FirstOrderTransition, coexistence
@@ -57,19 +58,34 @@ class SoftmaxAction:
     setup : Setup
     prior : {"exact", "paper"}
         "exact" integrates c1 out (K = L - 1); "paper" keeps the slice c1 = 0 of the published figures.
+    closure : {"paper", "complete"}
+        "paper" keeps one order parameter.  "complete" keeps everything that the symmetry of the task allows; its methods
+        take ``tau`` and ``kappa`` as well and its states carry them (``complete_softmax.CompleteSoftmaxAction``).
     """
 
-    def __init__(self, setup: Setup, prior: str = "exact") -> None:
+    def __new__(cls, setup: Setup, prior: str = "exact", closure: str = "paper") -> SoftmaxAction:
+        check_closure(closure)
+        if closure == "complete" and cls is SoftmaxAction:
+            from copyhead.complete_softmax import CompleteSoftmaxAction
+
+            return super().__new__(CompleteSoftmaxAction)
+        return super().__new__(cls)
+
+    def __init__(self, setup: Setup, prior: str = "exact", closure: str = "paper") -> None:
         if not isinstance(setup, Setup):
             raise ValueError(f"setup must be a copyhead.Setup, got {setup!r}")
         if prior not in ("exact", "paper"):
             raise ValueError(f"prior must be 'exact' or 'paper', got {prior!r}")
-        self.setup, self.prior = setup, prior
+        self.setup, self.prior, self.closure = setup, prior, closure
         L, V = setup.L, setup.V
         self.stiffness = float(L - 1 if prior == "exact" else L * ((L + V) ** 2 - L - 2 * V) / (L + V) ** 2)
 
     def __repr__(self) -> str:
-        return f"SoftmaxAction({self.setup!r}, prior={self.prior!r})"
+        closure = "" if self.closure == "paper" else f", closure={self.closure!r}"
+        return f"SoftmaxAction({self.setup!r}, prior={self.prior!r}{closure})"
+
+    def __reduce__(self) -> tuple[type[SoftmaxAction], tuple[Setup, str, str]]:
+        return SoftmaxAction, (self.setup, self.prior, self.closure)
 
     # --- the action on any a_G -------------------------------------------------------------------------------------
 
