@@ -73,11 +73,11 @@ class Bartlett:
         return R
 
     def potential(self, x: Matrix) -> tuple[float, Matrix]:
-        """Minus the logarithm of the density of x, without its constant, and its gradient."""
+        """Minus the logarithm of the density of x over that at 0, and its gradient."""
         k = len(self.degrees)
-        grown = np.exp(2 * x[:k] / np.sqrt(2 * self.degrees))
+        grown = np.expm1(2 * x[:k] / np.sqrt(2 * self.degrees))
         value = (self.degrees * grown / 2 - np.sqrt(self.degrees / 2) * x[:k]).sum() + x[k:] @ x[k:] / 2
-        return float(value), np.concatenate([np.sqrt(self.degrees / 2) * (grown - 1), x[k:]])
+        return float(value), np.concatenate([np.sqrt(self.degrees / 2) * grown, x[k:]])
 
     def pull_back(self, R: Matrix, slope: Matrix) -> Matrix:
         """The gradient by x of a function with gradient ``slope`` by R, at the R of x."""
