@@ -75,7 +75,7 @@ class StationaryCurve:
     def _slope(self, s: Array, u: Array) -> Array:
         """du/ds."""
         _, by_u, by_s = self._equations(s, u)
-        return np.linalg.solve(by_u, -by_s[..., None])[..., 0]
+        return np.asarray(np.linalg.solve(by_u, -by_s[..., None])[..., 0], dtype=np.float64)
 
     def _newton(self, s: Array, u: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Solutions, and where a last step shows that they are ones."""
@@ -99,4 +99,5 @@ class StationaryCurve:
 
 def order_parameter_arrays(first: dict[str, ArrayLike], P: ArrayLike) -> list[Array]:
     """Checked arrays of the named order parameters and of P > 0, broadcast against each other."""
-    return list(np.broadcast_arrays(*(real_array(name, value) for name, value in first.items()), real_array("P", P, low=0.0)))
+    arrays = [real_array(name, value) for name, value in first.items()]
+    return list(np.broadcast_arrays(*arrays, real_array("P", P, low=0.0)))

@@ -1,13 +1,11 @@
-r"""Softmax attention with all three order parameters (``closure="complete"``).
+"""Softmax attention with all three order parameters: ``SoftmaxAction(setup, closure="complete")``.
 
-The logits are  ell G*_ab + tau delta(x^a, x^b) + kappa delta_ab.  A row of the attention then holds four kinds of keys: the
-predecessor, the query itself, N others with the query's token and L - 2 - N with other tokens, where N is binomial.  The data
-enter through two averages over N and over whether the predecessor has the query's token,
+The logits are  ell G*_ab + tau delta(x^a, x^b) + kappa delta_ab.  With b and s of ``complete_moments.py`` the action is
 
-    b = (E w(y) - 1/V) / (V - 1),    s = (E sum_i w(i)^2 - 1/V) / (V - 1),    w(i) = attention on keys with token i, y = target,
+    S = prior + shared mode + (V-1)/(2V) p L [1 - q L V b^2 / (1 + q L s)],    p = P/sigma2, q = g_O p,
+    prior = [(V-1) tau^2 + L (ell^2 + kappa^2) - (ell + kappa)^2] / (2 g_W).
 
-both finite sums, and the action is  S = prior + shared + (V-1)/(2V) p L [1 - q L V b^2 / (1 + q L s)]  with p = P/sigma2,
-q = g_O p,  prior = [(V-1) tau^2 + L (ell^2 + kappa^2) - (ell + kappa)^2] / (2 g_W).
+Its stationary states form one curve, single valued in ell, that is followed from the curve without tau and kappa.
 """
 
 from __future__ import annotations
@@ -18,19 +16,19 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binom
 
 from copyhead.branch import Branch
 from copyhead.complete import StationaryCurve, order_parameter_arrays
+from copyhead.complete_moments import SoftmaxMoments
 from copyhead.data_term import Array, shared_mode
 from copyhead.setup import Setup
 from copyhead.softmax import SoftmaxAction, SoftmaxState
 from copyhead.transition import FirstOrderTransition, coexistence
 from copyhead.validation import real_array, scalar_or_array
 
-_GRID = np.concatenate([np.linspace(-40.0, math.log(0.03), 100, endpoint=False), np.log(np.arange(0.03, 40.0, 0.04))])  # ln ell
-_LARGEST = 1e7                                                    # P / sigma2; beyond, rounding hides what copying leaves over
-_NEGLIGIBLE = 1e-25                                               # probability of a count that is left out
+_SMALL = np.linspace(-40.0, math.log(0.03), 100, endpoint=False)
+_GRID = np.concatenate([_SMALL, np.log(np.arange(0.03, 40.0, 0.04))])         # of ln ell
+_LARGEST = 1e7                                                                # P / sigma2; beyond, rounding takes over
 
 
 @dataclass(frozen=True)
@@ -56,30 +54,9 @@ class CompleteSoftmaxAction(SoftmaxAction):
         if prior != "exact":
             raise ValueError(f"prior must be 'exact' with closure='complete', got {prior!r}")
         L, V = setup.L, setup.V
-        self._size = 3 if L > 2 else 2                            # for L = 2 kappa is redundant and fixed to zero
+        self._moments = SoftmaxMoments(L, V)
+        self._size = self._moments.size                           # for L = 2 kappa is redundant and fixed to zero
         self._K = np.array([[L - 1, 0, -1], [0, V - 1, 0], [-1, 0, L - 1]])[: self._size, : self._size] / setup.g_W
-        N = np.arange(L - 1)
-        weight = binom.pmf(N, L - 2, 1 / V)
-        N, weight = N[weight > _NEGLIGIBLE].astype(float), weight[weight > _NEGLIGIBLE]
-        same = np.repeat([0.0, 1.0], len(N))                      # does the predecessor hold the query's token?
-        N = np.tile(N, 2)
-        self._weight_of = np.concatenate([weight * (1 - 1 / V), weight / V])
-        rest = L - 2 - N
-        self._keys = np.column_stack([np.ones_like(N), np.ones_like(N), N, rest])    # predecessor, self, same, other tokens
-        logits = np.zeros((len(N), 4, 3))
-        logits[:, 0, 0] = logits[:, 1, 2] = logits[:, 1, 1] = logits[:, 2, 1] = 1.0
-        logits[:, 0, 1] = same
-        self._logits = logits[..., : self._size]
-        on_target = np.column_stack([np.ones_like(N), same, same, (1 - same) / (V - 1)])
-        self._on_target = on_target
-        own = np.column_stack([same, np.ones_like(N), np.ones_like(N), np.zeros_like(N)])
-        square = own[:, :, None] * own[:, None, :]                # sum_i w(i)^2 as a quadratic form in the masses of the kinds
-        spread = np.where(rest > 0, 1 / np.maximum(rest, 1), 0.0)
-        square[:, 3, 3] += spread + (1 - spread) / (V - 1)
-        square[:, 0, 0] += 1 - same
-        square[:, 0, 3] += (1 - same) / (V - 1)
-        square[:, 3, 0] += (1 - same) / (V - 1)
-        self._square = square
 
     # --- the action on any (a_G, tau, kappa) ---------------------------------------------------------------------------
 
@@ -117,7 +94,7 @@ class CompleteSoftmaxAction(SoftmaxAction):
         chosen = np.take_along_axis(theta, best[None, :, None], axis=0)[0]
         return self._complete(chosen.reshape(*P.shape, self._size), P)
 
-    def minima(self, P: float) -> list[CompleteSoftmaxState]:
+    def minima(self, P: float) -> list[CompleteSoftmaxState]:  # type: ignore[override]
         """All local minima on the curve of stationary states at one P, sorted by action."""
         samples = self._in_range(P, scalar=True)
         points = [self._on_branch(self._branch.solve(segment, np.log(samples[None])))[0]
@@ -202,37 +179,6 @@ class CompleteSoftmaxAction(SoftmaxAction):
         u = self._stationary.unknowns(np.where(known, s, 0.0))
         theta = np.exp(np.where(known, s, np.nan))[:, None] * np.column_stack([np.ones_like(s), u[:, :-1]])
         return theta
-
-    def _moments(self, theta: Array, order: int = 2) -> tuple[list[Array], list[Array], list[Array]]:
-        """[value, gradient, Hessian] up to ``order`` of b, of s, and of the mean copy weight m, at theta (..., size)."""
-        V, count = self.setup.V, self._weight_of[:, None]
-        logits = (self._logits @ theta[..., None, :, None])[..., 0]
-        mass = self._keys * np.exp(logits - logits.max(axis=-1, keepdims=True))
-        mass /= mass.sum(axis=-1, keepdims=True)
-        by_mass = (self._square @ mass[..., None])[..., 0] * count / (V - 1)              # half the derivative of s
-        on_target = self._on_target * count / (V - 1)
-        copied = np.zeros_like(on_target)
-        copied[:, :1] = count
-        constant = 1 / (V * (V - 1))
-        values = [(on_target * mass).sum((-2, -1)) - constant, (by_mass * mass).sum((-2, -1)) - constant,
-                  (copied * mass).sum((-2, -1))]
-        found = [[value] for value in values]
-        if order > 0:
-            mean = (mass[..., None, :] @ self._logits)[..., 0, :]
-            centred = self._logits - mean[..., None, :]
-            flat = centred.reshape(*theta.shape[:-1], -1, self._size)                    # d ln mass / d theta
-            for i, (moment, factor) in enumerate(zip(found, (on_target, 2 * by_mass, copied), strict=True)):
-                weight = (factor * mass).reshape(*theta.shape[:-1], -1, 1)
-                moment.append((weight * flat).sum(-2))
-                if order > 1:
-                    # d^2 mass = mass (centred centred - covariance of the row)
-                    weight = (factor * mass - (factor * mass).sum(-1, keepdims=True) * mass).reshape(weight.shape)
-                    moment.append(np.swapaxes(weight * flat, -1, -2) @ flat)
-                    if i == 1:
-                        turn = mass[..., None] * centred
-                        other = (self._square * (2 / (V - 1) * count[..., None])) @ turn
-                        moment[2] += np.swapaxes(turn.reshape(flat.shape), -1, -2) @ other.reshape(flat.shape)
-        return found[0], found[1], found[2]
 
     def _data(self, theta: Array, q: Array) -> tuple[Array, Array, Array, Array]:
         """D = -(V-1)/2 q L^2 b^2/(1 + q L s), its gradient and Hessian in theta, and the gradient's derivative in q."""
