@@ -78,10 +78,11 @@ class Profile:
             if found is None:
                 raise ValueError("edge must be given where F has one well")
             edge = float(self.x[found[1]])
-        weight = np.exp(self.F.min() - self.F)
-        total = cumulative_trapezoid(weight, self.x, initial=0)
-        left = float(np.interp(edge, self.x, total))
-        return float(np.log(total[-1] - left) - np.log(left))
+        x = np.append(self.x, edge)
+        order = np.argsort(x, kind="stable")
+        x, F = x[order], np.append(self.F, np.interp(edge, self.x, self.F))[order]
+        left, right = x <= edge, x >= edge
+        return _log_weight(x[right], F[right]) - _log_weight(x[left], F[left])
 
     def lifetime(self, D: ArrayLike, right: bool = False) -> float:
         """Mean time from the bottom of the left well to that of the right one (``right``: the other way).
@@ -98,6 +99,12 @@ class Profile:
         inner = cumulative_trapezoid(np.exp(-(F - F[a])), x, initial=0)
         way = slice(a, b + 1)
         return float(np.trapezoid(np.exp(F[way] - F[a]) / D[way] * inner[way], x[way]))
+
+
+def _log_weight(x: Array, F: Array) -> float:
+    """ln of the integral of e^-F by the trapezoidal rule."""
+    lowest = float(F.min())
+    return float(np.log(np.trapezoid(np.exp(lowest - F), x))) - lowest
 
 
 def kramers(well_curvature: float, top_curvature: float, barrier: float, D: float = 1.0) -> float:

@@ -64,7 +64,8 @@ class SoftMode:
         t = np.linspace(0, well + 12 * min((chi * self.u) ** -0.25, 3 / np.sqrt(chi * max(abs(mass), 1e-12))), 4001)
         exponent = chi * (mass * t**2 / 2 + self.u * t**4 / 4)
         weight = np.exp(exponent.min() - exponent)
-        return float(self.c1**2 * (weight * t**2).sum() / weight.sum() + self.background / chi)
+        square = np.trapezoid(weight * t**2, t) / np.trapezoid(weight, t)
+        return float(self.c1**2 * square + self.background / chi)
 
 
 def soft_mode(action: ReducedAction) -> SoftMode:
