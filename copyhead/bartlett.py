@@ -40,8 +40,8 @@ Matrix = NDArray[np.float64]
 class Bartlett:
     """Coordinates x of the factor R in which its density is smooth, of width about one, and known.
 
-    Above the diagonal x is sqrt(d) R itself.  On the diagonal sqrt(d) R_ii = sqrt(nu) exp(x / sqrt(2 nu)) with
-    nu = d - i + 1: then minus the logarithm of the density of x has its minimum at 0 and curvature 1 there, at any d.
+    Above the diagonal x is sqrt(d) R itself.  On the diagonal sqrt(d) R_ii = sqrt(f) exp(x / sqrt(2 f)) with
+    f = d - i + 1: then minus the logarithm of the density of x has its minimum at 0 and curvature 1 there, at any d.
 
     Parameters
     ----------
@@ -231,17 +231,17 @@ class WidthPosterior(FactorAction):
         return self.observables(*self.split(z))
 
 
-def fit_factor(action: FactorAction, kappa: float, M: Matrix, R: Matrix | None = None, *, entropy: bool = True,
+def fit_factor(action: FactorAction, nu: float, M: Matrix, R: Matrix | None = None, *, entropy: bool = True,
                tolerance: float = 1e-3) -> tuple[float, Matrix, Matrix]:
-    """Minimise S(M, R) + kappa/2 [tr C - ln det C - (V + L)] over M and C = R^T R, by L-BFGS from M and R (default 1).
+    """Minimise S(M, R) + nu/2 [tr C - ln det C - (V + L)] over M and C = R^T R, by L-BFGS from M and R (default 1).
 
-    This is what the posterior concentrates on where chi and d are large together with kappa = d / chi fixed.  Without
+    This is what the posterior concentrates on where chi and d are large together with nu = d / chi fixed.  Without
     ``entropy`` the logarithm and the constant are left out: the weight-space MAP, which embeddings with weight decay
     reach.  Gradients, in units of the prior widths, end below ``tolerance``.
 
     Returns the minimum, M and R, both of shape (V + L, V + L).
     """
-    kappa, n = positive_number("kappa", kappa), len(M)
+    nu, n = positive_number("nu", nu), len(M)
     width = math.sqrt(action.setup.g_W)
     diagonal = np.diag_indices(n)
 
@@ -255,12 +255,12 @@ def fit_factor(action: FactorAction, kappa: float, M: Matrix, R: Matrix | None =
     def objective(z: Matrix) -> tuple[float, Matrix]:
         M, R = unpack(z)
         value, dM, dR = action.slopes(M, R)
-        dR += kappa * R
-        value += kappa / 2 * float(np.vdot(R, R))
+        dR += nu * R
+        value += nu / 2 * float(np.vdot(R, R))
         if entropy:
-            value -= kappa * float(np.log(R[diagonal]).sum() + n / 2)
+            value -= nu * float(np.log(R[diagonal]).sum() + n / 2)
             dR = np.triu(dR)
-            dR[diagonal] = dR[diagonal] * R[diagonal] - kappa
+            dR[diagonal] = dR[diagonal] * R[diagonal] - nu
         return value, np.concatenate([width * dM.ravel(), dR.ravel()])
 
     R = np.eye(n) if R is None else R

@@ -1,7 +1,7 @@
-r"""Theory of a network whose embeddings learn: the limit d, chi -> infinity with kappa = d / chi fixed.
+r"""Theory of a network whose embeddings learn: the limit d, chi -> infinity with nu = d / chi fixed.
 
 The posterior of the metric C = E^T E / d has the density exp(-d/2 [tr C - ln det C]) times exp(-chi S), so in this limit
-it sits at the minimum of S + kappa/2 [tr C - ln det C - (V + L)].  kappa = infinity freezes C = 1: the paper's order of
+it sits at the minimum of S + nu/2 [tr C - ln det C - (V + L)].  nu = infinity freezes C = 1: the paper's order of
 limits.  In span{J, G*} the action knows three eigenvalues x of C only, of multiplicity n,
 
     zeta   n = 1       the mean feature (all tokens and all positions alike): pooled logits, and the k = 0 mode of the data
@@ -10,7 +10,7 @@ limits.  In span{J, G*} the action knows three eigenvalues x of C only, of multi
 
 and each one by a term that is minimised on its own,
 
-    S = p L / 2 + sum over the three of  min_x [ w / x^2 - g x / (1 + k x) + n kappa/2 (x - 1 - ln x) ],     p = P / sigma2.
+    S = p L / 2 + sum over the three of  min_x [ w / x^2 - g x / (1 + k x) + n nu/2 (x - 1 - ln x) ],     p = P / sigma2.
 
 w / x^2 is the cost of logits made with embeddings of squared length x, g x / (1 + k x) the gain of the data from a readout
 that acts on them.
@@ -74,7 +74,7 @@ class WidthAction:
     ----------
     setup : Setup
     attention : "linear" or "softmax"
-    kappa : float, positive
+    nu : float, positive
         d / chi; the frozen theory is reached as it grows.
 
     Raises
@@ -83,14 +83,14 @@ class WidthAction:
         Naming the argument, its value and the allowed range.
     """
 
-    def __init__(self, setup: Setup, attention: Attention, kappa: float) -> None:
+    def __init__(self, setup: Setup, attention: Attention, nu: float) -> None:
         if not isinstance(setup, Setup):
             raise ValueError(f"setup must be a copyhead.Setup, got {setup!r}")
         check_attention(attention)
-        self.setup, self.attention_kind, self.kappa = setup, attention, positive_number("kappa", kappa)
+        self.setup, self.attention_kind, self.nu = setup, attention, positive_number("nu", nu)
 
     def __repr__(self) -> str:
-        return f"WidthAction({self.setup!r}, {self.attention_kind!r}, kappa={self.kappa:g})"
+        return f"WidthAction({self.setup!r}, {self.attention_kind!r}, nu={self.nu:g})"
 
     def modes(self, order: ArrayLike, P: float) -> Modes:
         """What the three eigenvalues see at an order parameter: ell of shape (...), or (c1, c_G) of shape (..., 2)."""
@@ -113,12 +113,12 @@ class WidthAction:
 
     def scales(self, order: ArrayLike, P: float) -> Array:
         """zeta, alpha, gamma at an order parameter, shape (..., 3)."""
-        return _relaxed(self.modes(order, P), self.kappa)
+        return _relaxed(self.modes(order, P), self.nu)
 
     def action(self, order: ArrayLike, P: float) -> Array:
         """S with the metric minimised out, shape (...)."""
         modes = self.modes(order, P)
-        terms = _terms(modes, _relaxed(modes, self.kappa), self.kappa)
+        terms = _terms(modes, _relaxed(modes, self.nu), self.nu)
         return P * self.setup.L / (2 * self.setup.sigma2) + terms.sum(axis=-1)
 
     def minima(self, P: float) -> list[WidthState]:
@@ -203,11 +203,11 @@ class WidthAction:
         def value_and_slope(x: Array) -> tuple[float, Array]:
             order = x[0] if softmax else x
             modes = self.modes(order, P)
-            scales = _relaxed(modes, self.kappa)
+            scales = _relaxed(modes, self.nu)
             dw, dg, dk = self._slopes(order, P)
             y = 1 + modes.k * scales
             slope = dw / scales**2 - dg * scales / y + modes.g * dk * (scales / y) ** 2      # at the minimum over scales
-            return float(_terms(modes, scales, self.kappa).sum()), slope.sum(axis=-1)
+            return float(_terms(modes, scales, self.nu).sum()), slope.sum(axis=-1)
 
         x = start
         if start.any():
@@ -215,7 +215,7 @@ class WidthAction:
             x = root(lambda x: value_and_slope(x)[1], x, tol=1e-13).x       # the value is too flat for the last digits
         order = x[0] if softmax else x
         modes = self.modes(order, P)
-        scales = _relaxed(modes, self.kappa)
+        scales = _relaxed(modes, self.nu)
         y = modes.k * scales
         p, L = P / self.setup.sigma2, self.setup.L
         loss = 1 - 2 / (p * L) * float((modes.g * scales * (2 + y) / (1 + y) ** 2).sum())
@@ -226,10 +226,10 @@ class WidthAction:
         return WidthState(**common, ell=float(x[0]), a_G=float(SoftmaxAction(self.setup)._weight(x[0])))
 
 
-def tricritical_kappa(setup: Setup) -> float:
-    """kappa below which linear attention turns on by a jump: where the quartic coefficient of S along the soft mode is zero.
+def tricritical_nu(setup: Setup) -> float:
+    """nu below which linear attention turns on by a jump: where the quartic coefficient of S along the soft mode is zero.
 
-    Relaxing the metric lowers S by sum n K^2 / (4 kappa), n K = 2 (2 w + g), and w and g are of second order.
+    Relaxing the metric lowers S by sum n K^2 / (4 nu), n K = 2 (2 w + g), and w and g are of second order.
     """
     linear = LinearAction(setup)
     landau = linear.landau()
@@ -237,23 +237,23 @@ def tricritical_kappa(setup: Setup) -> float:
     return float(4 / landau.u * ((2 * w + g) ** 2 / n).sum())
 
 
-def _terms(modes: Modes, x: Array, kappa: float) -> Array:
+def _terms(modes: Modes, x: Array, nu: float) -> Array:
     w, g, k, n = modes
-    return w / x**2 - g * x / (1 + k * x) + n * kappa / 2 * (x - 1 - np.log(x))
+    return w / x**2 - g * x / (1 + k * x) + n * nu / 2 * (x - 1 - np.log(x))
 
 
-def _relaxed(modes: Modes, kappa: float) -> Array:
+def _relaxed(modes: Modes, nu: float) -> Array:
     """The minimising x >= 1 of each term.
 
-    Its slope times x, n kappa/2 (x - 1) - 2 w / x^2 - g x / (1 + k x)^2, is at most 0 at 1 and positive beyond the bound;
+    Its slope times x, n nu/2 (x - 1) - 2 w / x^2 - g x / (1 + k x)^2, is at most 0 at 1 and positive beyond the bound;
     a grid finds the lowest basin, Newton's method with bisection its bottom.
     """
     w, g, k, n = modes
-    stiff = n * kappa / 2
+    stiff = n * nu / 2
     bound = 1 + (2 * w + g * np.minimum(1.0, 1 / np.maximum(4 * k, 1e-300))) / stiff
     grid = bound[..., None] ** np.linspace(0, 1, 40)
     wide = Modes(*(np.broadcast_to(x, w.shape)[..., None] for x in modes))
-    best = _terms(wide, grid, kappa).argmin(axis=-1)[..., None]
+    best = _terms(wide, grid, nu).argmin(axis=-1)[..., None]
     low = np.take_along_axis(grid, np.maximum(best - 1, 0), -1)[..., 0]
     high = np.take_along_axis(grid, np.minimum(best + 1, 39), -1)[..., 0]
     x = (low + high) / 2
