@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ from copyhead.validation import positive_number
 Array = NDArray[np.float64]
 
 
+@overload
+def susceptibility(action: LinearAction, P: float, state: Any = None) -> Array: ...
+@overload
+def susceptibility(action: SoftmaxAction, P: float, state: Any = None) -> float: ...
 def susceptibility(action: LinearAction | SoftmaxAction, P: float, state: Any = None) -> float | Array:
     """chi times the covariance of the order parameters at a minimum: (2, 2) in (c1, c_G), or a number for a_G.
 

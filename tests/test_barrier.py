@@ -20,6 +20,12 @@ def wells(x: np.ndarray, height: float, tilt: float) -> np.ndarray:
     return height * (x**2 - 1) ** 2 - tilt * x
 
 
+def indices(profile: Profile) -> tuple[int, int, int]:
+    found = profile.wells
+    assert found is not None
+    return found
+
+
 def backward(x: np.ndarray, F: np.ndarray, D: np.ndarray, a: int, b: int) -> float:
     """Mean time from x[a] to x[b] by (e^-F D tau')' = -e^-F, reflecting on the left and absorbing at b."""
     h, weight = x[1] - x[0], np.exp(-F[: b + 1])
@@ -36,7 +42,7 @@ def test_lifetimes_solve_the_backward_equation(height: float, tilt: float, varyi
     F = wells(X, height, tilt)
     D = 0.3 + 0.1 * np.tanh(X) if varying else np.full(X.shape, 0.3)
     profile = Profile(X, F)
-    left, _, right = profile.wells
+    left, _, right = indices(profile)
     assert profile.lifetime(D) == pytest.approx(backward(X, F, D, left, right), rel=2e-3)
     mirrored = backward(-X[::-1], F[::-1], D[::-1], len(X) - 1 - right, len(X) - 1 - left)
     assert profile.lifetime(D, right=True) == pytest.approx(mirrored, rel=2e-3)
@@ -52,7 +58,7 @@ def test_kramers_is_the_limit_of_high_barriers() -> None:
 
 def test_odds_and_barriers() -> None:
     profile = Profile(X, wells(X, 3.0, 0.7))
-    left, top, right = profile.wells
+    left, top, right = indices(profile)
     edge = X[top]
     masses = [quad(lambda x: np.exp(-wells(x, 3.0, 0.7)), *limits)[0] for limits in ((-2, edge), (edge, 2))]
     assert profile.log_odds() == pytest.approx(np.log(masses[1] / masses[0]), abs=1e-3)
@@ -77,7 +83,7 @@ def test_even_odds_of_softmax_theory(chi: int, bare: float, with_S1: float, widt
 
     def odds(P: float, share: float) -> float:
         F = chi * model.action(a_G, P) + share * log_determinant(setup, 1 - a_G / 5, a_G, P)
-        return Profile(ell, F).log_odds(1.05)
+        return Profile(ell, np.asarray(F)).log_odds(1.05)
 
     found = [brentq(lambda P, s=share: odds(P, s), 265, 296) for share in (0, 1)]
     assert found == pytest.approx([bare, with_S1], abs=0.02)
@@ -94,7 +100,7 @@ def test_detailed_balance_of_lifetimes() -> None:
 
 def test_ripples_do_not_count_as_barriers() -> None:
     profile = Profile(X, wells(X, 6.0, 0.0) + 0.05 * np.cos(60 * X))
-    left, top, right = profile.wells
+    left, top, right = indices(profile)
     assert abs(X[left] + 1) < 0.1 and abs(X[top]) < 0.1 and abs(X[right] - 1) < 0.1
 
 
