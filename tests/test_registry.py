@@ -32,6 +32,19 @@ def collected():
     return {line.split("[")[0] for line in out.splitlines() if "::" in line}
 
 
+def test_new_claims_say_how_well_they_are_known(tmp_path):
+    assert all(bool(row.evidence) == (row.status == "new") for row in ROWS)
+    (tmp_path / "book" / "reference").mkdir(parents=True)
+    file = tmp_path / "book" / "reference" / "equations.yml"
+    row = '- {paper: "Sec. 5", what: "w", label: eq-x, status: new, checks: [cells]'
+    for text, complaint in ((row + "}", "the keys must be"), (row + ", evidence: felt}", "evidence must be one of")):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=complaint):
+            load(tmp_path)
+    file.write_text(row + ", evidence: observed}")
+    assert load(tmp_path)[0].standing == "new, observed"
+
+
 def test_labels_are_unique():
     labels = [row.label for row in ROWS]
     assert len(labels) == len(set(labels))

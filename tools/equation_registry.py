@@ -1,4 +1,4 @@
-"""The equation registry: which equation of the paper stands where in the book, and what checks it.
+"""The equation registry: which equation of the paper stands where in the book, and what checks it; and what is new here.
 
 One data file, ``book/reference/equations.yml``, feeds
 
@@ -6,9 +6,10 @@ One data file, ``book/reference/equations.yml``, feeds
 * a small link under each registered equation in the chapters, back to its row;
 * ``tests/test_registry.py``, which refuses a row without a label, a chapter or a check.
 
-A row has ``paper`` (location), ``what``, ``label`` (of the equation in the book), ``status`` (see STATUS) and ``checks``:
-names of tests as pytest writes them, ``cells`` for assertions in the cells of the section that holds the equation, or
-``cells at LABEL`` for those in the section of another equation.
+A row has ``paper`` (location), ``what``, ``label`` (of the equation or theorem in the book), ``status`` (see STATUS) and
+``checks``: names of tests as pytest writes them, ``cells`` for assertions in the cells of the section that holds the label,
+or ``cells at LABEL`` for those in the section of another one.  A row of status ``new`` also has ``evidence`` (see EVIDENCE);
+its ``paper`` says to which part of the paper the claim relates.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ STATUS = {
     "restored": "signs or terms lost in the text, form fixed by derivation",
     "slip": "the printed form is inconsistent, see the notes on the paper",
     "completed": "announced or missing in the text, derived here",
+    "new": "not in the paper",
+}
+EVIDENCE = {
+    "proved": "a proof is in the chapter",
+    "computed": "a number that follows from the theory, to the stated digits",
+    "observed": "seen in networks, with error bars",
 }
 
 
@@ -45,11 +52,17 @@ class Row:
     label: str
     status: str
     checks: tuple[str, ...]
+    evidence: str = ""
 
     @property
     def anchor(self) -> str:
         """Id of the row in the paper map."""
         return f"registry-{self.label.removeprefix('eq-')}"
+
+    @property
+    def standing(self) -> str:
+        """Status, for a new claim with its evidence."""
+        return f"{self.status}, {self.evidence}" if self.evidence else self.status
 
 
 def load(root: Path) -> list[Row]:
@@ -57,16 +70,19 @@ def load(root: Path) -> list[Row]:
     rows = []
     for number, entry in enumerate(yaml.safe_load((root / REGISTRY).read_text("utf-8")), start=1):
         keys = {"paper", "what", "label", "status", "checks"}
+        if isinstance(entry, dict) and entry.get("status") == "new":
+            keys.add("evidence")
         if not isinstance(entry, dict) or set(entry) != keys:
             raise ValueError(f"{REGISTRY}, row {number}: the keys must be {sorted(keys)}, got {entry!r}")
-        if entry["status"] not in STATUS:
-            raise ValueError(f"{REGISTRY}, row {number}: status must be one of {sorted(STATUS)}, got {entry['status']!r}")
+        for name, allowed in (("status", STATUS), ("evidence", EVIDENCE)):
+            if entry.get(name, "proved") not in allowed:
+                raise ValueError(f"{REGISTRY}, row {number}: {name} must be one of {sorted(allowed)}, got {entry[name]!r}")
         rows.append(Row(**{**entry, "checks": tuple(entry["checks"])}))
     return rows
 
 
 def chapter_of(root: Path, label: str) -> tuple[str, int] | None:
-    """(document name, line) where the book's sources define the equation ``label``, or None."""
+    """(document name, line) where the book's sources define the equation or theorem ``label``, or None."""
     definition = re.compile(rf"^(?:.*\$\$ \({re.escape(label)}\)|:label: {re.escape(label)})\s*$")
     for source in sorted(root.glob("book/**/*.md")):
         for line, text in enumerate(source.read_text("utf-8").splitlines(), start=1):
@@ -89,8 +105,8 @@ class EquationRegistry(SphinxDirective):
             place = chapter_of(root, row.label)
             if place is None:
                 raise self.error(f"the registry names the label {row.label}, which no chapter defines")
-            chapter = f"[{place[0].split('/')[-1]}](/{place[0]}.md), {{eq}}`{row.label}`"
-            cells = (row.paper, row.what, chapter, row.status, ", ".join(self._check(check) for check in row.checks))
+            chapter = f"[{place[0].split('/')[-1]}](/{place[0]}.md), {_reference(row.label)}"
+            cells = (row.paper, row.what, chapter, row.standing, ", ".join(self._check(check) for check in row.checks))
             line = nodes.row("", *[self._cell(text) for text in cells])
             line[0]["ids"].append(row.anchor)
             body += line
@@ -106,11 +122,15 @@ class EquationRegistry(SphinxDirective):
         if check == "cells":
             return "cells of the section"
         if check.startswith("cells at "):
-            return f"cells at {{eq}}`{check.removeprefix('cells at ')}`"
+            return f"cells at {_reference(check.removeprefix('cells at '))}"
         theme = self.config.html_theme_options
         path, _, name = check.partition("::")
         words = name.removeprefix("test_").replace("_", " ")  # words wrap in the narrow column, names do not
         return f"[{words}]({theme['repository_url']}/blob/{theme['repository_branch']}/{path})"
+
+
+def _reference(label: str) -> str:
+    return f"{{prf:ref}}`{label}`" if label.startswith("thm-") else f"{{eq}}`{label}`"
 
 
 class LinkEquations(SphinxPostTransform):
@@ -125,7 +145,8 @@ class LinkEquations(SphinxPostTransform):
             if row is None or self.env.docname == PAGE:
                 continue
             address = f"{self.app.builder.get_relative_uri(self.env.docname, PAGE)}#{row.anchor}"
-            link = nodes.reference("", f"paper: {row.paper}", refuri=address, internal=True)
+            text = f"{row.standing}; compare the paper's {row.paper}" if row.evidence else f"paper: {row.paper}"
+            link = nodes.reference("", text, refuri=address, internal=True)
             block.parent.insert(block.parent.index(block) + 1, nodes.paragraph("", "", link, classes=["in-the-paper"]))
 
 
