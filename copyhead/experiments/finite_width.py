@@ -323,17 +323,17 @@ def experiment(*, dimensions: tuple[int, ...], small_draws: int, points: tuple[i
 
     both = ("linear", "softmax")
     return join(
-        direct=sweep(partial(direct, draws=small_draws), {"attention": both, "d": dimensions}, folder=folder("direct")),
         learned=sweep(learned, {"attention": both, "P": points, "nu": ratios, "seed": range(seeds)},
                       folder=folder("learned")),
         threshold=sweep(threshold, {"nu": RATIOS if keep else ratios, "seed": range(seeds)}, folder=folder("threshold")),
-        frozen=sweep(frozen, {"d": frozen_d, "draw": range(frozen_draws)}, folder=folder("frozen")),
         infinite=sweep(partial(frozen, 0, 0), {"seed": range(seeds)}, folder=folder("infinite")),
+        frozen=sweep(frozen, {"d": frozen_d, "draw": range(frozen_draws)}, folder=folder("frozen")),
         onset=sweep(onset, {"nu": narrow, "seed": range(seeds)}, folder=folder("onset")),
+        decay=sweep(partial(decayed, d=decay[0], steps=decay[1]), {"attention": both, "P": (300,)}, folder=folder("decay")),
+        direct=sweep(partial(direct, draws=small_draws), {"attention": both, "d": dimensions}, folder=folder("direct")),
         limit=sweep(partial(limit, draws=draws), {"chi": chis}, folder=folder("limit")),
         sampled=sweep(partial(sampled, CHI, draws=draws), {"d": widths, "embeddings": ("learn", "frozen")},
                       folder=folder("sampled")),
-        decay=sweep(partial(decayed, d=decay[0], steps=decay[1]), {"attention": both, "P": (300,)}, folder=folder("decay")),
     )
 
 
@@ -344,8 +344,8 @@ def quick() -> Result:
 
 
 def full() -> Result:
-    """All of it: some ten CPU minutes."""
-    return experiment(dimensions=(6, 12, 24), small_draws=900, points=(20, 60, 100, 200, 300, 400, 500, 600, 800),
-                      ratios=(10_000 / 30, 1024 / 30, 256 / 30), seeds=3, frozen_d=(256, 1024, 4096, 10_000),
+    """All of it: some six CPU minutes."""
+    return experiment(dimensions=(6, 12, 24), small_draws=500, points=(20, 60, 100, 200, 300, 400, 500, 600, 800),
+                      ratios=(10_000 / 30, 1024 / 30, 256 / 30), seeds=2, frozen_d=(256, 1024, 4096, 10_000),
                       frozen_draws=10, narrow=(3.0, 5.0, 10.0, 17.0, 40.0), chis=(30.0, 100.0, 300.0),
-                      widths=(64, 256, 1024, 10_000), draws=260, decay=(256, 1500), keep=True)
+                      widths=(256, 10_000), draws=160, decay=(256, 1000), keep=True)
