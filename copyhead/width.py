@@ -182,7 +182,7 @@ class WidthAction:
 
     def _gaps(self, P: float) -> list[float]:
         """Local minima of the action on a grid of ell."""
-        ell = np.concatenate([np.linspace(0.002, 1, 120), np.linspace(1.01, 12, 400)])
+        ell = np.concatenate([np.geomspace(1e-9, 0.05, 60), np.linspace(0.06, 1, 95), np.linspace(1.01, 12, 400)])
         return list(ell[_dips(self.action(ell, P))])
 
     def _corners(self, P: float) -> list[Array]:

@@ -63,7 +63,7 @@ def test_minimum_is_that_of_the_explicit_action(setup, attention, nu):
 
 
 @pytest.mark.parametrize("attention", ["linear", "softmax"])
-@pytest.mark.parametrize("P", [60.0, 300.0, 500.0])
+@pytest.mark.parametrize("P", [0.5, 60.0, 300.0, 500.0])
 def test_wide_networks_are_frozen(attention, P):
     state = WidthAction(PAPER, attention, 1e8).minimum(P)
     frozen = (LinearAction if attention == "linear" else SoftmaxAction)(PAPER).minimum(P)
