@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline
 
-from copyhead.validation import real_array
+from copyhead.patterns import G_star, J
+from copyhead.reduced import planted
+from copyhead.validation import real_array, whole_number
 
 Array = NDArray[np.float64]
 Equations = Callable[[Array, Array], tuple[Array, Array, Array]]
@@ -31,6 +33,30 @@ def check_closure(closure: object) -> None:
     """Raise ValueError unless ``closure`` is one of CLOSURES."""
     if not isinstance(closure, str) or closure not in CLOSURES:
         raise ValueError(f"closure must be 'paper' or 'complete', got {closure!r}")
+
+
+def complete_weights(constant: float, copy: float, tau: float, kappa: float, L: int, V: int) -> Array:
+    """The M of smallest norm with logits  constant + copy G* + tau (delta - 1/V) + kappa delta_ab; shape (V + L, V + L)."""
+    M = planted(constant * J(L) + copy * G_star(L) + kappa * np.eye(L), V)
+    M[:V, :V] += tau * (np.eye(V) - 1 / V)
+    return M
+
+
+def same_token_logits(M: ArrayLike, V: int) -> tuple[float, float]:
+    """(tau, kappa) of any M, shape (V + L, V + L): how much larger the logits of the own token and of oneself are.
+
+    tau is the mean diagonal minus the mean off-diagonal element of the token block, kappa the same of the position block
+    without the predecessors.  Both are blind to the weights that no logit shows.  L = 2 has no kappa, and zero is returned.
+    """
+    M = np.asarray(M, dtype=np.float64)
+    V = whole_number("V", V, minimum=2)
+    L = len(M) - V
+    if M.shape != (V + L, V + L) or L < 2:
+        raise ValueError(f"M must have shape (V + L, V + L) with V = {V} and L >= 2, got shape {M.shape}")
+    token, place = M[:V, :V], M[V:, V:]
+    others = 1 - np.eye(L) - G_star(L)
+    tau = np.trace(token) / V - (token.sum() - np.trace(token)) / (V * (V - 1))
+    return float(tau), float(np.trace(place) / L - (others * place).sum() / others.sum()) if L > 2 else 0.0
 
 
 class StationaryCurve:

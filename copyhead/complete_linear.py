@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from copyhead.branch import Branch
-from copyhead.complete import StationaryCurve, order_parameter_arrays
+from copyhead.complete import StationaryCurve, complete_weights, order_parameter_arrays
 from copyhead.complete_forms import CompleteForms, square
 from copyhead.data_term import Array
 from copyhead.linear import LandauExpansion, LinearAction, LinearState
@@ -134,6 +134,13 @@ class CompleteLinearAction(LinearAction):
                 v = self._polished(z / math.sqrt(q), samples)
                 found.append(self._complete(v * np.sign(v[1]), samples))
         return sorted(found, key=lambda state: float(state.action)) or [self.minimum(samples)]
+
+    def weights(self, state: CompleteLinearState) -> Array:
+        """The attention weights M of smallest norm with this state, shape (V + L, V + L)."""
+        L, V = self.setup.L, self.setup.V
+        a = float(state.c1) - (float(state.kappa) + (1 - 1 / V) * float(state.tau)) / (L - 1)
+        copy = float(state.c1) + math.sqrt(L) * float(state.c_G) - a
+        return complete_weights(a, copy, float(state.tau), float(state.kappa), L, V)
 
     def first_order_transition(self) -> FirstOrderTransition | None:
         """Coexistence of the pooled and the copy state with both spinodals, or None where the change is a crossover."""

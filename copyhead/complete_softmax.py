@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from copyhead.branch import Branch
-from copyhead.complete import StationaryCurve, order_parameter_arrays
+from copyhead.complete import StationaryCurve, complete_weights, order_parameter_arrays
 from copyhead.complete_moments import SoftmaxMoments
 from copyhead.data_term import Array, shared_mode
 from copyhead.setup import Setup
@@ -101,6 +101,11 @@ class CompleteSoftmaxAction(SoftmaxAction):
                   for segment in self._branch.segments if segment.rising]
         states = [self._complete(theta, samples) for theta in points if np.isfinite(theta).all()]
         return sorted(states, key=lambda state: state.action)
+
+    def weights(self, state: CompleteSoftmaxState) -> Array:
+        """The attention weights M of smallest norm with this state, shape (V + L, V + L)."""
+        ell, tau, kappa = float(state.ell), float(state.tau), float(state.kappa)
+        return complete_weights(-(ell + kappa) / self.setup.L, ell, tau, kappa, self.setup.L, self.setup.V)
 
     @cached_property
     def _transition(self) -> FirstOrderTransition | None:

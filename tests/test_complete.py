@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from copyhead import LinearAction, Setup, SoftmaxAction
+from copyhead.complete import complete_weights, same_token_logits
 from copyhead.equivalent_kernel import all_sequences
 from copyhead.fit import descend
-from copyhead.patterns import G_star, J, order_parameters
-from copyhead.reduced import ReducedAction, planted
+from copyhead.patterns import order_parameters
+from copyhead.reduced import ReducedAction
 from copyhead.starts import softest_mode
 from copyhead.task import sequences
 
@@ -22,22 +23,6 @@ KINDS = {"linear": LinearAction, "softmax": SoftmaxAction}
 
 def every_sequence(L, V):
     return all_sequences(L, V).argmax(axis=2)
-
-
-def weights(L, V, constant, copy, tau, kappa):
-    """The M of smallest norm with the logits constant + copy G* + tau (delta - 1/V) + kappa delta_ab."""
-    M = planted(constant * J(L) + copy * G_star(L) + kappa * np.eye(L), V)
-    M[:V, :V] += tau * (np.eye(V) - 1 / V)
-    return M
-
-
-def matrix_of(state, kind, L, V):
-    """M of a state of the complete theory."""
-    if kind == "linear":
-        a = state.c1 - (state.kappa + (1 - 1 / V) * state.tau) / (L - 1)
-        return weights(L, V, a, state.c1 + np.sqrt(L) * state.c_G - a, state.tau, state.kappa)
-    total = (state.ell + state.kappa) / L
-    return weights(L, V, -total, state.ell, state.tau, state.kappa)
 
 
 def case(kind, L, V, factor):
@@ -55,10 +40,10 @@ def test_linear_action_is_that_of_all_sequences(L, V):
     for _ in range(4):
         c1, c_G, tau, kappa = rng.normal(size=4)
         a = c1 - (kappa + (1 - 1 / V) * tau) / (L - 1)
-        M = weights(L, V, a, c1 + np.sqrt(L) * c_G - a, tau, kappa)
+        M = complete_weights(a, c1 + np.sqrt(L) * c_G - a, tau, kappa, L, V)
         assert np.allclose(order_parameters(action.attention(M).mean(axis=0)), (c1, c_G))
         if L == 2:                                 # kappa only shifts all logits there, and its weights cost for nothing
-            M = weights(L, V, a + kappa, c1 + np.sqrt(L) * c_G - a - kappa, tau, 0.0)
+            M = complete_weights(a + kappa, c1 + np.sqrt(L) * c_G - a - kappa, tau, 0.0, L, V)
         assert theory.action(c1, c_G, P, tau, kappa) == pytest.approx(action.value(M), rel=1e-12)
         assert theory.loss(c1, c_G, P, tau, kappa) == pytest.approx(action.loss(M), rel=1e-11)
 
@@ -70,7 +55,7 @@ def test_softmax_action_is_that_of_all_sequences(L, V):
     for _ in range(4):
         ell, tau, kappa = rng.normal(size=3)
         kappa = kappa if L > 2 else 0.0
-        M = weights(L, V, -(ell + kappa) / L, ell, tau, kappa)
+        M = complete_weights(-(ell + kappa) / L, ell, tau, kappa, L, V)
         a_G = order_parameters(action.attention(M).mean(axis=0))[1]
         assert theory.action(a_G, P, tau, kappa) == pytest.approx(action.value(M), rel=1e-12)
         assert theory.loss(a_G, P, tau, kappa) == pytest.approx(action.loss(M), rel=1e-11)
@@ -118,13 +103,25 @@ def test_closure_theorem(kind, L, V):
     """A stationary state of the four is stationary in every entry of M; that of the paper's closure is not."""
     action, theory, P = case(kind, L, V, 2.5)
     state = theory.minimum(P)
-    M = matrix_of(state, kind, L, V)
+    M = theory.weights(state)
     value, gradient = action.value_and_gradient(M)
     assert value == pytest.approx(state.action, rel=1e-12)
     assert np.abs(gradient).max() < 1e-9 * (1 + np.abs(M).max() / action.setup.g_W)
     paper = KINDS[kind](action.setup).minimum(P)
     plain = type(state)(**{**vars(paper), "tau": 0.0, "kappa": 0.0})
-    assert np.abs(action.value_and_gradient(matrix_of(plain, kind, L, V))[1]).max() > 1e-4
+    assert np.abs(action.value_and_gradient(theory.weights(plain))[1]).max() > 1e-4
+
+
+def test_measured_logits_are_those_of_the_state_and_blind_to_weights_that_no_logit_shows():
+    rng = np.random.default_rng(6)
+    M = complete_weights(0.3, 1.1, -0.4, 0.7, 6, 4)
+    assert same_token_logits(M, 4) == pytest.approx((-0.4, 0.7))
+    n = np.r_[np.ones(4), -np.ones(6)]
+    assert same_token_logits(M + np.outer(n, rng.normal(size=10)) + np.outer(rng.normal(size=10), n), 4) == pytest.approx(
+        (-0.4, 0.7))
+    assert same_token_logits(complete_weights(0.3, 1.1, -0.4, 0.0, 2, 3), 3) == pytest.approx((-0.4, 0.0))
+    with pytest.raises(ValueError, match="M must have shape"):
+        same_token_logits(np.zeros((4, 5)), 3)
 
 
 @pytest.mark.parametrize("L,V", [(2, 4), (3, 5), (5, 3), (6, 2)])
