@@ -114,6 +114,15 @@ class ReducedAction:
         W = self._solve(A, B)
         return self._action(M, B, W), self._gradient(M, Z, self._attention_slope(Z, W))
 
+    def moments(self, M: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A = Psi^T Psi and B = Psi^T Y at M: they add up over sequences, so data sets can be taken in parts."""
+        return self._moments(self._forward(M))
+
+    def gradient(self, M: Floats, W: NDArray[np.float64]) -> NDArray[np.float64]:
+        """dS/dM at a fixed readout W, shape (V + L, V + L); ``value_and_gradient`` uses the best W."""
+        Z = self._forward(M)
+        return self._gradient(M, Z, self._attention_slope(Z, W))
+
     def _attention_slope(self, Z: Floats, W: NDArray[np.float64]) -> Floats:
         """An array of the shape of Z whose last L rows are dS/dG^T at the best readout W; the others are still empty."""
         V, L = self.setup.V, self.setup.L
