@@ -83,15 +83,17 @@ class TwoLayerAction:
         rest = torch.zeros(len(G2), self.setup.L + 1 - self._keys, dtype=G2.dtype)
         return G1.numpy(), torch.cat([G2, rest], dim=1).numpy()
 
-    def order_parameters(self, weights: Floats) -> tuple[float, float]:
-        """Mean weight of the predecessor in layer 1 (``copy``) and of the wanted token in layer 2 (``match``).
+    def order_parameters(self, weights: Floats) -> tuple[float, float, float]:
+        """Mean weights (copy, match, found), averaged over sequences.
 
-        Averages over sequences, and for ``copy`` over the context positions that have a predecessor.
+        ``copy``: of the predecessor in layer 1, over the context positions that have one.  ``match``: of the wanted token in
+        layer 2.  ``found``: in layer 1, of the token that equals the query, seen from the query (0 on the ring).
         """
         G1, G2 = self.attention(weights)
-        b = np.arange(self.mask == "causal", self.setup.L)
-        wanted = (asked_position(self.tokens) + 1) % self.setup.L
-        return float(G1[:, b, (b - 1) % self.setup.L].mean()), float(G2[np.arange(len(G2)), wanted].mean())
+        b, rows = np.arange(self.mask == "causal", self.setup.L), np.arange(len(G2))
+        asked = asked_position(self.tokens)
+        copy, match = G1[:, b, (b - 1) % self.setup.L].mean(), G2[rows, (asked + 1) % self.setup.L].mean()
+        return float(copy), float(match), float(G1[rows, -1, asked].mean())
 
     def readout(self, weights: Floats) -> Floats:
         """Posterior mean of the readout, shape (2 n, V)."""

@@ -33,10 +33,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TwoLayerState:
-    """A minimum: mean weight of the predecessor (``copy``) and of the wanted token (``match``), action, loss, weights."""
+    """A minimum: the order parameters of ``two_layer.TwoLayerAction``, action, loss, weights."""
 
     copy: float
     match: float
+    found: float
     action: float
     loss: float
     weights: Floats
@@ -57,7 +58,7 @@ class TwoLayerTheory:
         L, V = setup.L, setup.V
         self._seen, self._keys = visible(L, mask)
         asked = np.arange(L if mask == "ring" else L - 1)
-        self._wanted = (asked + 1) % L
+        self._asked, self._wanted = asked, (asked + 1) % L
         self._X = torch.as_tensor(np.stack([np.eye(L)[[*range(L), j]] for j in asked]))          # (queries, L + 1, L)
         self._Y = torch.as_tensor(np.eye(L)[self._wanted])
         self._shared = torch.as_tensor(np.hstack([np.full((L + 1, 1), V**-0.5), np.eye(L + 1)]))
@@ -76,23 +77,48 @@ class TwoLayerTheory:
         with torch.no_grad():
             G1, G2, _, _ = self._forward(torch.as_tensor(weights))
             S, loss = self._action(torch.as_tensor(weights), P)
-        b, j = np.arange(self.mask == "causal", L), np.arange(len(self._wanted))
-        copy, match = G1.numpy()[:, b, (b - 1) % L].mean(), G2.numpy()[j, self._wanted].mean()
-        return TwoLayerState(float(copy), float(match), float(S), float(loss), np.array(weights))
+        first, b, j = G1.numpy(), np.arange(self.mask == "causal", L), np.arange(len(self._asked))
+        copy, match = first[:, b, (b - 1) % L].mean(), G2.numpy()[j, self._wanted].mean()
+        return TwoLayerState(float(copy), float(match), float(first[j, -1, self._asked].mean()), float(S), float(loss),
+                             np.array(weights))
 
     def small(self, seed: int = 0, scale: float = 1e-3) -> Floats:
         """Nearly nothing: independent Gaussian weights of standard deviation ``scale``."""
         return scale * np.random.default_rng(seed).standard_normal(self.size)
 
-    def circuit(self, u: float, copied: float) -> Floats:
-        """Copy-then-match alone: logit u on the predecessor in layer 1, and the match of query with brought token."""
-        L, n = self.setup.L, self.setup.L + 2
+    def copy_then_match(self, u: float, copied: float) -> Floats:
+        """Logit u on the predecessor in layer 1, and in layer 2 the match of the query with the brought token."""
+        n, b = self.setup.L + 2, np.arange(self.mask == "causal", self.setup.L)
         M1 = np.zeros((n, n))
-        b = np.arange(self.mask == "causal", L)
-        M1[1 + b, 1 + (b - 1) % L] = u
-        pooling = np.zeros((2 * n, 2 * n))
-        pooling[1:n, 0] = self.attention_kind == "linear"             # linear attention has to pool by itself
-        return np.concatenate([M1.ravel(), [0.0], pooling.ravel(), [0.0, copied, 0.0, 0.0]])
+        M1[1 + b, 1 + (b - 1) % self.setup.L] = u
+        return np.concatenate([M1.ravel(), [0.0], self._pooling().ravel(), [0.0, copied, 0.0, 0.0]])
+
+    def match_then_shift(self, same: float, step: float) -> Floats:
+        """Match with the same token in layer 1, and in layer 2 logit ``step`` from the brought position to the next one.
+
+        Only with the mask "causal", where layer 1 serves the query too.
+        """
+        n, M2, j = self.setup.L + 2, self._pooling(), np.arange(self.setup.L - 1)
+        M2[n + 1 + j, 1 + j + 1] = step
+        return np.concatenate([np.zeros(n * n), [same], M2.ravel(), np.zeros(4)])
+
+    def spread(self, weights: Floats) -> Floats:
+        """The weights of ``two_layer.TwoLayerAction`` that these stand for."""
+        L, V, n = self.setup.L, self.setup.V, self.setup.L + 2
+        shared, centred = np.zeros((n, V + L + 1)), np.zeros((V + L + 1, V + L + 1))
+        shared[0, :V], shared[1:, V:] = V**-0.5, np.eye(L + 1)
+        centred[:V, :V] = np.eye(V) - 1 / V
+        doubled, M2 = np.kron(np.eye(2), shared), weights[n * n + 1 : -4].reshape(2 * n, 2 * n)
+        M1 = shared.T @ weights[: n * n].reshape(n, n) @ shared + weights[n * n] * centred
+        M2 = doubled.T @ M2 @ doubled + np.kron(weights[-4:].reshape(2, 2), centred)
+        return np.concatenate([M1.ravel(), M2.ravel()])
+
+    def _pooling(self) -> Floats:
+        """M_2 on shared features: linear attention has to pool by itself."""
+        n = self.setup.L + 2
+        M2 = np.zeros((2 * n, 2 * n))
+        M2[1:n, 0] = self.attention_kind == "linear"
+        return M2
 
     def value_and_gradient(self, weights: Floats, P: float) -> tuple[float, Floats]:
         """S and its gradient."""

@@ -20,7 +20,7 @@ def test_minima_are_those_of_all_weights_with_the_symmetry_of_the_vocabulary(set
     P = 60 * setup.L * setup.sigma2
     strength = 0.6 * setup.L if kind == "linear" else 3.0
     for mine, theirs in ((small.pooled(P / 4), large.minimum(large.small(), P / 4)),
-                         (small.with_circuit(P), large.minimum(large.circuit(strength, strength), P))):
+                         (small.with_circuit(P), large.minimum(large.copy_then_match(strength, strength), P))):
         assert mine.action == pytest.approx(theirs.action, rel=1e-6)
         assert mine.loss == pytest.approx(theirs.loss, rel=1e-3)
         assert abs(mine.match) == pytest.approx(abs(theirs.match), rel=1e-3)

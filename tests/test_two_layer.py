@@ -94,8 +94,7 @@ def test_descent_loss_and_bad_input():
     end = action.descend(start)
     assert action.value(end) < action.value(start) and 0 < action.loss(end) < 1
     assert action.loss(end, action.readout(end)) == pytest.approx(action.loss(end), rel=1e-10)
-    copy, match = action.order_parameters(end)
-    assert 0 < copy < 1 and 0 < match < 1
+    assert all(0 < value < 1 for value in action.order_parameters(end))
     tokens, targets = bigrams(5, 6, 4, 0)
     good = dict(attention="linear", tokens=tokens, targets=targets, mask="ring")
     for bad in (dict(attention="cubic"), dict(mask="open"), dict(tokens=tokens[:, :5]), dict(targets=targets + 9)):

@@ -24,19 +24,6 @@ def everything(L, V, mask):
     return np.array(rows), np.array(targets)
 
 
-def spread(weights, L, V):
-    """Weights of the network from those of the symmetric sector."""
-    n = L + 2
-    shared = np.zeros((n, V + L + 1))
-    shared[0, :V], shared[1:, V:] = V**-0.5, np.eye(L + 1)
-    centred = np.zeros((V + L + 1, V + L + 1))
-    centred[:V, :V] = np.eye(V) - 1 / V
-    M1 = shared.T @ weights[: n * n].reshape(n, n) @ shared + weights[n * n] * centred
-    M2 = weights[n * n + 1 : -4].reshape(2 * n, 2 * n)
-    M2 = np.kron(np.eye(2), shared).T @ M2 @ np.kron(np.eye(2), shared)
-    return np.concatenate([M1.ravel(), (M2 + np.kron(weights[-4:].reshape(2, 2), centred)).ravel()])
-
-
 @pytest.mark.parametrize("kind", ["linear", "softmax"])
 @pytest.mark.parametrize("mask", ["ring", "causal"])
 @pytest.mark.parametrize(("L", "V"), [(3, 3), (3, 4), (4, 5)], ids=str)
@@ -48,11 +35,11 @@ def test_action_and_loss_over_all_sequences(kind, mask, L, V):
     weights /= 2
     P = 30.0                       # the network's P sequences at this P / sigma2
     network = TwoLayerAction(replace(setup, sigma2=setup.sigma2 * len(tokens) / P), kind, tokens, targets, mask)
-    full = spread(weights, L, V)
+    full = theory.spread(weights)
     state = theory.state(weights, P)
     assert state.action == pytest.approx(network.value(full), rel=1e-10)
     assert state.loss == pytest.approx(network.loss(full), rel=1e-9)
-    np.testing.assert_allclose([state.copy, state.match], network.order_parameters(full), rtol=1e-9)
+    np.testing.assert_allclose([state.copy, state.match, state.found], network.order_parameters(full), rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("kind", ["linear", "softmax"])
@@ -61,6 +48,6 @@ def test_a_symmetric_minimum_is_stationary_for_the_network(kind):
     setup = Setup(3, 4, 1.0)
     tokens, targets = everything(3, 4, "causal")
     theory = TwoLayerTheory(setup, kind, "causal")
-    state = theory.minimum(theory.circuit(3.0, 3.0), 200.0, 1e-8)
+    state = theory.minimum(theory.copy_then_match(3.0, 3.0), 200.0, 1e-8)
     network = TwoLayerAction(replace(setup, sigma2=len(tokens) / 200.0), kind, tokens, targets, "causal")
-    assert np.abs(network.value_and_gradient(spread(state.weights, 3, 4))[1]).max() < 1e-6
+    assert np.abs(network.value_and_gradient(theory.spread(state.weights))[1]).max() < 1e-6
