@@ -219,6 +219,27 @@ def _equal_action(fit: Callable[[int, bool], dict[str, float]], P: int, rounds: 
             "low_gamma": low["gamma"], "high_gamma": high["gamma"]}
 
 
+def bend(direction: int, seed: int = 0, P: int = 269, step: float = 0.01) -> Mapping[str, float]:
+    """Second derivative of the actions of the uniform and the copy state along C = 1 + t H, halved, for one random H.
+
+    Their means over H are d times the mean actions that frozen embeddings of dimension d add (``full_size.expansion``);
+    ``gap`` is the difference, and ``slope`` its decrease by one more sequence.
+    """
+    n = SETUP.V + SETUP.L
+    half = np.random.default_rng(direction).standard_normal((n, n))
+    H, tokens = (half + half.T) / np.sqrt(2), sequences(SETUP.L, SETUP.V, P, seed)
+    found, losses = [], []
+    for ell in (0.35, 1.7):
+        centre = MetricAction(SETUP, "softmax", tokens, np.eye(n))
+        M = most_probable(centre, copying(centre, ell), 1e-5)
+        actions = [MetricAction(SETUP, "softmax", tokens, np.eye(n) + t * H) for t in (-step, step)]
+        sides = [action.value(most_probable(action, M, 1e-5)) for action in actions]
+        found.append((sum(sides) - 2 * centre.value(M)) / (2 * step**2))
+        losses.append(centre.loss(M))
+    return {"low": found[0], "high": found[1], "gap": found[1] - found[0],
+            "slope": SETUP.L / (2 * SETUP.sigma2) * (losses[0] - losses[1])}
+
+
 def onset(nu: float, seed: int) -> Mapping[str, float]:
     """Linear attention on nested sequences, P near its onset.
 
@@ -349,3 +370,13 @@ def full() -> Result:
                       ratios=(10_000 / 30, 1024 / 30, 256 / 30), seeds=2, frozen_d=(256, 1024, 4096, 10_000),
                       frozen_draws=10, narrow=(3.0, 5.0, 10.0, 17.0, 40.0), chis=(30.0, 100.0, 300.0),
                       widths=(256, 10_000), draws=160, decay=(256, 1000), keep=True)
+
+
+def quick_bias() -> Result:
+    """``bend`` along two directions."""
+    return join(bias=sweep(bend, {"direction": range(2)}))
+
+
+def full_bias() -> Result:
+    """``bend`` along 24 directions."""
+    return join(bias=sweep(bend, {"direction": range(24)}, folder=scratch("finite_width-bias") / "bias"))
