@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,9 +31,6 @@ from copyhead.ordered import ORDERED_GRID, critical_ratios, ordered_point
 from copyhead.setup import Setup
 from copyhead.transition import FirstOrderTransition, coexistence
 from copyhead.validation import real_array, sample_number, scalar_or_array
-
-if TYPE_CHECKING:
-    from copyhead.complete_linear import CompleteLinearAction
 
 
 @dataclass(frozen=True)
@@ -74,10 +70,6 @@ class LinearAction:
         methods take ``tau`` and ``kappa`` as well and its states carry them (``complete_linear.CompleteLinearAction``).
     """
 
-    @overload
-    def __new__(cls, setup: Setup, closure: Literal["paper"] = "paper") -> LinearAction: ...
-    @overload
-    def __new__(cls, setup: Setup, closure: Literal["complete"]) -> CompleteLinearAction: ...
     def __new__(cls, setup: Setup, closure: str = "paper") -> LinearAction:
         check_closure(closure)
         if closure == "complete" and cls is LinearAction:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +27,6 @@ from copyhead.data_term import Array, loss_per_token, shared_mode, token_modes
 from copyhead.setup import Setup
 from copyhead.transition import FirstOrderTransition, coexistence
 from copyhead.validation import real_array, sample_number, scalar_or_array
-
-if TYPE_CHECKING:
-    from copyhead.complete_softmax import CompleteSoftmaxAction
 
 # Grid of ln(ell): fine where the curve can fold (ell of order one to ln L), coarse where it is a power law or exponential.
 _GRID = np.log(
@@ -67,10 +63,6 @@ class SoftmaxAction:
         take ``tau`` and ``kappa`` as well and its states carry them (``complete_softmax.CompleteSoftmaxAction``).
     """
 
-    @overload
-    def __new__(cls, setup: Setup, prior: str = "exact", closure: Literal["paper"] = "paper") -> SoftmaxAction: ...
-    @overload
-    def __new__(cls, setup: Setup, prior: str = "exact", *, closure: Literal["complete"]) -> CompleteSoftmaxAction: ...
     def __new__(cls, setup: Setup, prior: str = "exact", closure: str = "paper") -> SoftmaxAction:
         check_closure(closure)
         if closure == "complete" and cls is SoftmaxAction:
