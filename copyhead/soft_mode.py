@@ -44,6 +44,8 @@ class SoftMode:
         chi times the variance of c1 from all other modes.
     stiffness : ndarray
         Eigenvalues of the Hessian at zero across the mode, smallest first.
+    shares : ndarray
+        What each of these directions contributes to ``kappa``; the rest of it is the log-determinant's.
     """
 
     r: float
@@ -52,6 +54,7 @@ class SoftMode:
     c1: float
     background: float
     stiffness: Array
+    shares: Array
 
     def mean_square(self, chi: float, r: float | None = None, kappa: float | None = None) -> float:
         """<c1^2> at chi: t weighted with exp(-chi [(r + kappa/chi) t^2/2 + u t^4/4]), and the background.
@@ -90,13 +93,14 @@ def soft_mode(action: ReducedAction) -> SoftMode:
     across, stiffness = vectors[:, 1:], values[1:]
     change = np.einsum("ij,ik,kj->j", across, 2 * (moved - H) / step**2, across, optimize=True)
     A, _ = action.normal_equations(action.features(action.attention(e)))
-    kappa = np.nan
+    shares, kappa = change / stiffness / 2, np.nan
     if stiffness[0] > 0:
-        kappa = (change / stiffness).sum() / 2 + setup.V * setup.g_O / setup.sigma2 * np.trace(A)
+        kappa = shares.sum() + setup.V * setup.g_O / setup.sigma2 * np.trace(A)
     u = 4 * (action.value(step * e) - action.value(zero) - values[0] * step**2 / 2) / step**4
     slope = _c1_slope(action)
     background = (((across.T @ slope.ravel()) ** 2) / np.abs(stiffness)).sum()
-    return SoftMode(float(values[0]), float(u), float(kappa), float(abs(np.vdot(slope, e))), float(background), stiffness)
+    return SoftMode(float(values[0]), float(u), float(kappa), float(abs(np.vdot(slope, e))), float(background), stiffness,
+                    shares)
 
 
 def _c1_slope(action: ReducedAction) -> Array:

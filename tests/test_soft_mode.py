@@ -47,6 +47,8 @@ def test_delay_is_the_average_curvature_under_noise() -> None:
     error = chi * np.std(curvature) / np.sqrt(len(curvature))
     assert chi * (np.mean(curvature) - values[0] - 3 * mode.u * h**2 / 3) == pytest.approx(mode.kappa, abs=4 * error + 0.03)
     assert error < 0.02 * mode.kappa
+    A, _ = action.normal_equations(action.features(action.attention(e)))
+    assert mode.shares.sum() + 3 / 15 * np.trace(A) == pytest.approx(mode.kappa, rel=1e-6)
 
 
 def test_mean_square_against_quadrature() -> None:

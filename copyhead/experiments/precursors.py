@@ -147,9 +147,9 @@ def hopping(P: int, chain: int, draws: int) -> Mapping[str, Any]:
     return {"a_G": samples.draws["a_G"][0].astype(np.float32), "step": samples.step[0]}
 
 
-def loop(way: str, per_point: int) -> Mapping[str, Any]:
-    """a_G of every trajectory while P goes through ``LOOP``, up from the uniform or down from the copy state."""
-    values = LOOP if way == "up" else LOOP[::-1]
+def loop(way: str, per_point: int, values: tuple[int, ...]) -> Mapping[str, Any]:
+    """a_G of every trajectory while P goes through ``values``, up from the uniform or down from the copy state."""
+    values = values if way == "up" else values[::-1]
     M = np.zeros((30, 30)) if way == "up" else fit_map(SETUP, "softmax", values[0], 0, start="copy", fast=True).M
     record, step = np.empty((len(values), per_point), np.float32), None
     for i, P in enumerate(values):
@@ -188,7 +188,8 @@ def experiment(*, P: tuple[int, ...], onset_P: tuple[int, ...], chis: tuple[floa
         "response": (response, {"state": ("uniform", "copy"), "P": hessians}),
         **{f"umbrella{L}": (partial(umbrella, draws=draws, count=windows), {"L": (L,)}) for L in lengths},
         "hopping": (partial(hopping, draws=8 * draws), {"P": (UMBRELLA[18][0],), "chain": range(chains)}),
-        "loop": (partial(loop, per_point=PER_POINT if keep else 4), {"way": ("up", "down")}),
+        "loop": (partial(loop, per_point=PER_POINT, values=LOOP) if keep else partial(loop, per_point=4, values=LOOP[::6]),
+                 {"way": ("up", "down")}),
         "flow": (partial(flow, steps=2000 if keep else 400), {"scaled": (9.4,), "seed": range(seeds)}),
     }
     return join(**{name: sweep(function, axes, folder=scratch("precursors") / name if keep else None)
@@ -197,7 +198,7 @@ def experiment(*, P: tuple[int, ...], onset_P: tuple[int, ...], chis: tuple[floa
 
 def quick() -> Result:
     """A few points of everything: under a minute."""
-    return experiment(P=(15, 21), onset_P=(15, 30), chis=(30.0, 300.0), shares=(0.5,), hessians=(), lengths=(18,), draws=12,
+    return experiment(P=(15, 21), onset_P=(15, 30), chis=(30.0, 300.0), shares=(0.5, 0.8), hessians=(262,), lengths=(18,), draws=12,
                       windows=5, chains=2, seeds=4, keep=False)
 
 
