@@ -198,8 +198,8 @@ def experiment(*, P: tuple[int, ...], onset_P: tuple[int, ...], chis: tuple[floa
 
 def quick() -> Result:
     """A few points of everything: under a minute."""
-    return experiment(P=(15, 21), onset_P=(15, 30), chis=(30.0, 300.0), shares=(0.5, 0.8), hessians=(262,), lengths=(18,), draws=12,
-                      windows=5, chains=2, seeds=4, keep=False)
+    return experiment(P=(15, 21), onset_P=(15, 30), chis=(30.0, 300.0), shares=(0.5, 0.8), hessians=(262,), lengths=(18,),
+                      draws=12, windows=5, chains=2, seeds=4, keep=False)
 
 
 def full() -> Result:
