@@ -59,6 +59,7 @@ def _modules() -> tuple[ModuleType, ...]:
         other_tasks,
         prior,
         prior_action,
+        same_token,
         scaling,
         second_order,
         size,
@@ -72,7 +73,7 @@ def _modules() -> tuple[ModuleType, ...]:
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training)
-    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, *experiments)
+    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
