@@ -23,6 +23,7 @@ Target = Callable[[Array], tuple[float, Array]]
 
 TARGET = {"hmc": 0.8, "mala": 0.574, "ula": 0.95}
 DIVERGED = 1000.0        # energy error of a trajectory that has left the region where leapfrog is stable
+LONGEST = 1000           # leapfrog steps of a trajectory of given length, while its step is still being tuned
 SAVE_EVERY_S = 2.0
 
 
@@ -98,7 +99,7 @@ class Chain:
     def _move(self) -> tuple[float, bool]:
         """One move; the acceptance probability, and whether the chain moved (ULA always does)."""
         hmc = self.settings["method"] == "hmc"
-        leapfrogs = self.settings["leapfrogs"] if hmc else 1
+        leapfrogs = self._leapfrogs() if hmc else 1
         eps = self.step * (self.generator.uniform(0.8, 1.2) if hmc else 1.0)
         momentum = self.generator.standard_normal(self.x.shape)
         energy = self.U + np.vdot(momentum, momentum) / 2
@@ -118,6 +119,11 @@ class Chain:
         if accepted:
             self.x, self.U, self.gradient = x, U, gradient
         return probability, accepted
+
+    def _leapfrogs(self) -> int:
+        if self.settings["length"] is None:
+            return int(self.settings["leapfrogs"])
+        return min(max(round(self.settings["length"] / self.step), 1), LONGEST)
 
     def _first_step(self) -> float:
         """Powers of two from the largest step that a Gaussian of the local slope suggests, down to a sane acceptance."""

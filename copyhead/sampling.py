@@ -32,8 +32,9 @@ Observe = Callable[[Array], Mapping[str, float]]
 
 
 def sample(target: Target, starts: Sequence[Array], *, observe: Observe, method: Method = "hmc", draws: int = 500,
-           tune: int = 150, step: float | None = None, leapfrogs: int = 10, thin: int = 1, seed: int = 0,
-           folder: str | Path | None = None, n_jobs: int = 1, progress: bool = True) -> Samples:
+           tune: int = 150, step: float | None = None, leapfrogs: int = 10, length: float | None = None,
+           thin: int = 1, seed: int = 0, folder: str | Path | None = None, n_jobs: int = 1,
+           progress: bool = True) -> Samples:
     """Run one chain from every start and report the draws with their diagnostics.
 
     Parameters
@@ -51,6 +52,10 @@ def sample(target: Target, starts: Sequence[Array], *, observe: Observe, method:
         Fixed eps > 0.  By default it is tuned, which needs ``tune`` >= 50.
     leapfrogs : int
         Leapfrog steps per HMC trajectory.
+    length : float > 0, optional
+        Length of an HMC trajectory in place of its number of steps: length / eps leapfrog steps, rounded.  Where most
+        directions have one frequency omega, a quarter of a period, pi / (2 omega), makes successive draws independent in
+        them, and their squares too; half a period reflects them, which helps means and leaves the potential as it was.
     thin : int
         Moves per recorded draw.
     seed : int
@@ -68,7 +73,7 @@ def sample(target: Target, starts: Sequence[Array], *, observe: Observe, method:
     FloatingPointError
         When U or its gradient stops being finite, naming chain and move.
     """
-    settings = _settings(method, draws, tune, step, leapfrogs, thin, seed)
+    settings = _settings(method, draws, tune, step, leapfrogs, length, thin, seed)
     states = _starts(starts)
     seeds = np.random.SeedSequence(settings["seed"]).spawn(len(states))
     place = None if folder is None else Path(folder)
@@ -90,14 +95,15 @@ def sample(target: Target, starts: Sequence[Array], *, observe: Observe, method:
     )
 
 
-def _settings(method: Method, draws: int, tune: int, step: float | None, leapfrogs: int, thin: int,
-              seed: int) -> dict[str, Any]:
+def _settings(method: Method, draws: int, tune: int, step: float | None, leapfrogs: int,
+              length: float | None, thin: int, seed: int) -> dict[str, Any]:
     if method not in ("ula", "mala", "hmc"):
         raise ValueError(f"method must be 'ula', 'mala' or 'hmc', got {method!r}")
     settings: dict[str, Any] = {
         "method": method, "draws": whole_number("draws", draws, 1), "tune": whole_number("tune", tune, 0),
         "leapfrogs": whole_number("leapfrogs", leapfrogs, 1), "thin": whole_number("thin", thin, 1),
         "seed": whole_number("seed", seed, 0), "step": None if step is None else positive_number("step", step),
+        "length": None if length is None else positive_number("length", length),
     }
     if step is None and tune < 50:
         raise ValueError(f"tune must be an integer >= 50 where step is not given, got {tune}")

@@ -49,12 +49,15 @@ def _modules() -> tuple[ModuleType, ...]:
     """The modules with checkers; spelled-out imports let tools read off what a chapter depends on."""
     from copyhead.check import (
         concentration,
+        coverage,
         crossover,
         data,
         diagrams,
         ensembles,
         first_order,
+        langevin,
         linear_attention,
+        mixing,
         networks,
         other_tasks,
         prior,
@@ -72,7 +75,7 @@ def _modules() -> tuple[ModuleType, ...]:
 
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
-    experiments = (networks, size, diagrams, ensembles, training)
+    experiments = (networks, size, diagrams, ensembles, training, langevin, coverage, mixing)
     return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments)
 
 

@@ -5,7 +5,7 @@ Six sweeps, joined:
 ``table``     the points at which order parameters are quoted; two chains from opposite starts
 ``branches``  softmax inside its metastable window, two chains that both start in one state
 ``chi``       three points at growing chi: how far the sampled means are from the MAP
-``hopping``   softmax at L = 18, where the barrier is low enough to be crossed
+``hopping``   softmax at L = 18 and 20, where the barrier is low enough to be crossed
 ``mixing``, ``paper``   Langevin dynamics in all weights of a network of finite width, with steps that mix and the paper's
 
 Every cell carries the diagnostics of its chains.
@@ -32,13 +32,13 @@ from copyhead.task import sequences
 
 SETUP = Setup(25, 5)
 CHI = 30.0
-# attention, P, moves for tuning and draws per chain.  ESS per trajectory is near one, and lowest for c_G of linear
-# attention beyond its crossover.
+# attention, P, moves for tuning and draws per chain.
 TABLE: tuple[tuple[Attention, int, int, int], ...] = (
-    ("linear", 60, 150, 400), ("linear", 100, 150, 400), ("linear", 300, 150, 400), ("linear", 400, 200, 700),
-    ("linear", 500, 200, 900), ("linear", 600, 200, 700), ("linear", 800, 200, 700),
-    ("softmax", 200, 150, 400), ("softmax", 325, 150, 400), ("softmax", 400, 150, 400), ("softmax", 800, 150, 400))
+    ("linear", 60, 150, 500), ("linear", 100, 150, 500), ("linear", 300, 150, 500), ("linear", 400, 200, 500),
+    ("linear", 500, 200, 500), ("linear", 600, 200, 400), ("linear", 800, 200, 400),
+    ("softmax", 200, 150, 500), ("softmax", 325, 150, 500), ("softmax", 400, 150, 500), ("softmax", 800, 150, 400))
 BRANCHES = (290, 300, 305, 320)                                  # P of ``branches``
+HOPPING = ((18, 255), (20, 268))                                 # L and P of ``hopping``
 GROWING: tuple[tuple[Attention, int], ...] = (("linear", 60), ("linear", 500), ("softmax", 400))
 CHIS = (30.0, 100.0, 300.0, 1000.0)
 # Softmax at the P / sigma2 of P = 400.  Steps of W_G and W_O in units of the prior variances: "mixing" is stable for the
@@ -49,18 +49,22 @@ KEPT = 200                                                       # draws of each
 
 
 def sampled(attention: Attention, P: int, starts: tuple[str, str], tune: int, draws: int, *, chi: float = CHI, L: int = 25,
-            seed: int = 0) -> dict[str, Any]:
+            seed: int = 0, keep: int = KEPT) -> dict[str, Any]:
     """Two chains on the data set ``seed``, begun at the MAP states of the named starts ("zero": at M = 0).
 
+    Trajectories are a quarter of a period of the prior long, so that directions which only feel the prior forget
+    everything, their energy included, and no direction takes part in a resonance.
+
     For each observable x: mean_x, sd_x, error_x (Monte Carlo standard error), rhat_x, ess_x, and kept_x, shape
-    (2, KEPT), evenly thinned; besides, acceptance and step of both chains, gradients, and whether they mixed.
+    (2, keep), evenly thinned; besides, acceptance and step of both chains, gradients, and whether they mixed.
     """
     setup = Setup(L, 5)
     posterior = ReducedPosterior(setup, attention, sequences(L, 5, P, seed), chi, np.float32)
     begin = [_start(setup, attention, P, seed, name) for name in starts]
     number = cell_seed(attention=attention, P=P, starts="+".join(starts), chi=chi, L=L, seed=seed)
-    samples = sample(posterior, begin, observe=posterior.observe, tune=tune, draws=draws, seed=number, progress=False)
-    kept = np.linspace(0, draws - 1, min(draws, KEPT)).astype(int)
+    samples = sample(posterior, begin, observe=posterior.observe, tune=tune, draws=draws, seed=number,
+                     length=np.pi / 2 * np.sqrt(setup.g_W / chi), progress=False)
+    kept = np.linspace(0, draws - 1, min(draws, keep)).astype(int)
     values: dict[str, Any] = {"mixed": samples.mixed, "gradients": samples.gradients, "acceptance": samples.acceptance,
                               "step": samples.step}
     order = ("c1", "c_G") if attention == "linear" else ("a_G", "a_G")
@@ -85,7 +89,10 @@ def table_point(point: int) -> Mapping[str, Any]:
 
 
 def branch(P: int, start: str, draws: int) -> Mapping[str, Any]:
-    """Softmax at P, both chains begun in one state: how long does it last?"""
+    """Softmax at P, both chains begun at M = 0 or both in the copy state: how long does a state last?
+
+    (A start in the uniform MAP would do up to P = 287 only; beyond, that state is no minimum and the fit ends in the other.)
+    """
     return sampled("softmax", P, (start, start), 100, draws)
 
 
@@ -98,9 +105,11 @@ def growing_chi(point: int, chi: float, draws: int) -> Mapping[str, Any]:
     return {"attention": attention, "P": P, "map_c1": map_c1, "map_c_G": map_c_G, **found}
 
 
-def hopping(P: int, draws: int) -> Mapping[str, Any]:
-    """Softmax at L = 18 from opposite starts; of a_G, as of all, KEPT draws a chain are stored."""
-    return sampled("softmax", P, ("zero", "copy"), 150, draws, L=18)
+def hopping(point: int, draws: int) -> Mapping[str, Any]:
+    """Row ``point`` of ``HOPPING`` from opposite starts; every draw of a_G is stored."""
+    L, P = HOPPING[point]
+    found = sampled("softmax", P, ("zero", "copy"), 150, draws, L=L, keep=draws)
+    return {"L": L, "P": P, "mixed": found["mixed"], **{name: value for name, value in found.items() if name.endswith("_c_G")}}
 
 
 def langevin(stage: str, d_model: int, steps: int) -> Mapping[str, Any]:
@@ -146,10 +155,10 @@ def experiment(*, points: tuple[int, ...], branches: tuple[int, ...], chis: tupl
 
     parts = {
         "table": sweep(table_point, {"point": points}, folder=folder("table")),
-        "branches": sweep(partial(branch, draws=draws), {"P": branches, "start": ("uniform", "copy")},
+        "branches": sweep(partial(branch, draws=draws), {"P": branches, "start": ("zero", "copy")},
                           folder=folder("branches")),
         "chi": sweep(partial(growing_chi, draws=draws), {"point": range(len(GROWING)), "chi": chis}, folder=folder("chi")),
-        "hopping": sweep(partial(hopping, draws=6 * draws), {"P": (258,)}, folder=folder("hopping")),
+        "hopping": sweep(partial(hopping, draws=6 * draws), {"point": range(len(HOPPING))}, folder=folder("hopping")),
     }
     for stage, count in zip(STEPS, steps, strict=True):
         parts[stage] = sweep(partial(langevin, d_model=d_model, steps=count), {"stage": (stage,)}, folder=folder(stage))
