@@ -223,3 +223,18 @@ def test_bad_input(wrong: dict[str, Any], message: str) -> None:
         sample(gaussian, call.pop("starts"), **call)
     with pytest.raises(ValueError, match="name must be one of"):
         sample(gaussian, STARTS, observe=coordinates, draws=5, tune=50, progress=False).mean("w")
+
+
+def test_quarter_period_forgets_energies_and_half_a_period_does_not() -> None:
+    """300 directions of one frequency omega: a trajectory of pi / (2 omega) turns each into its momentum."""
+    def target(x: np.ndarray) -> tuple[float, np.ndarray]:
+        return 15 * float(x @ x), 30 * x
+
+    starts = [np.zeros(300), np.full(300, 0.2)]
+    quarter, half = (sample(target, starts, observe=lambda x: {"first": float(x[0])}, tune=100, draws=300, seed=1,
+                            length=share * np.pi / np.sqrt(30), progress=False) for share in (0.5, 1.0))
+    assert quarter.ess["potential"] > 300 and quarter.ess["first"] > 300
+    assert half.ess["potential"] < 0.5 * quarter.ess["potential"]
+    assert abs(quarter.mean("potential") - 150) < 3.9 * quarter.standard_error("potential")
+    with pytest.raises(ValueError, match="^length must be"):
+        sample(target, starts, observe=lambda x: {}, length=-1.0)

@@ -107,7 +107,8 @@ def drawn(point: int, draws: int, points: tuple[tuple[Attention, int, float], ..
         return {**dict(zip(PARTS, found, strict=True)), "coverage_s": float(coverage_s(found)),
                 "coverage_m": float(coverage_m(found))}
 
-    samples = sample(target, [M, M + noise], observe=observe, tune=200, draws=draws, seed=number, progress=False)
+    samples = sample(target, [M, M + noise], observe=observe, tune=150, draws=draws, seed=number,
+                     length=np.pi / 2 * np.sqrt(SETUP.g_W / chi), progress=False)
     values: dict[str, Any] = {
         "attention": attention, "P": P, "chi": chi, "mixed": samples.mixed, "map": parts(target.attention(M)),
         "average": parts(total / count), "parts": [samples.mean(name) for name in PARTS],
