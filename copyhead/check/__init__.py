@@ -57,6 +57,7 @@ def _modules() -> tuple[ModuleType, ...]:
         linear_attention,
         networks,
         other_tasks,
+        precursors,
         prior,
         prior_action,
         same_token,
@@ -73,7 +74,8 @@ def _modules() -> tuple[ModuleType, ...]:
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training)
-    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments)
+    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments,
+            precursors)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
