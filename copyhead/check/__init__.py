@@ -53,6 +53,7 @@ def _modules() -> tuple[ModuleType, ...]:
         data,
         diagrams,
         ensembles,
+        finite_width,
         first_order,
         linear_attention,
         networks,
@@ -75,7 +76,7 @@ def _modules() -> tuple[ModuleType, ...]:
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training)
     return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments,
-            precursors)
+            precursors, finite_width)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
