@@ -56,8 +56,9 @@ class Chain:
     """State of one chain; ``run`` brings it to the end, from wherever it is."""
 
     def __init__(self, target: Target, observe: Callable[[Array], Mapping[str, float]], x: Array,
-                 seed: np.random.SeedSequence, settings: dict[str, Any], number: int, folder: Path | None) -> None:
-        self.target, self.observe, self.settings, self.number = target, observe, settings, number
+                 seed: np.random.SeedSequence, settings: dict[str, Any], number: int, folder: Path | None,
+                 scale: Array | None = None) -> None:
+        self.target, self.observe, self.settings, self.number, self.scale = target, observe, settings, number, scale
         self.x, self.start = x.copy(), x
         self.generator = np.random.default_rng(seed)
         self.moves = self.accepted = self.divergences = self.gradients = 0
@@ -105,12 +106,12 @@ class Chain:
         energy = self.U + np.vdot(momentum, momentum) / 2
         x, gradient = self.x, self.gradient
         for _ in range(leapfrogs):
-            half = momentum - eps / 2 * gradient
-            x = x + eps * half
+            half = momentum - eps / 2 * self._scaled(gradient, transposed=True)
+            x = x + eps * self._scaled(half)
             U, gradient = self._evaluate(x)
             if not np.isfinite(U):
                 break
-            momentum = half - eps / 2 * gradient
+            momentum = half - eps / 2 * self._scaled(gradient, transposed=True)
         change = U + np.vdot(momentum, momentum) / 2 - energy
         self.divergences += not change <= DIVERGED
         probability = float(np.exp(min(0.0, -float(change))))
@@ -119,6 +120,12 @@ class Chain:
         if accepted:
             self.x, self.U, self.gradient = x, U, gradient
         return probability, accepted
+
+    def _scaled(self, v: Array, transposed: bool = False) -> Array:
+        """scale v, or scale^T v: the chain moves in z with x = scale z, where dU/dz = scale^T dU/dx."""
+        if self.scale is None:
+            return v
+        return ((self.scale.T if transposed else self.scale) @ v.ravel()).reshape(v.shape)
 
     def _leapfrogs(self) -> int:
         if self.settings["length"] is None:
@@ -163,7 +170,8 @@ class Chain:
     # What the chain depends on besides target and observe, which the folder's owner has to keep the same.
     def _key(self) -> str:
         start = hashlib.sha256(np.ascontiguousarray(self.start).tobytes()).hexdigest()
-        return json.dumps({**self.settings, "number": self.number, "start": start}, sort_keys=True)
+        scale = None if self.scale is None else hashlib.sha256(np.ascontiguousarray(self.scale).tobytes()).hexdigest()
+        return json.dumps({**self.settings, "number": self.number, "start": start, "scale": scale}, sort_keys=True)
 
     def _save(self) -> None:
         assert self.file is not None

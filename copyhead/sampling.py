@@ -33,7 +33,7 @@ Observe = Callable[[Array], Mapping[str, float]]
 
 def sample(target: Target, starts: Sequence[Array], *, observe: Observe, method: Method = "hmc", draws: int = 500,
            tune: int = 150, step: float | None = None, leapfrogs: int = 10, length: float | None = None,
-           thin: int = 1, seed: int = 0, folder: str | Path | None = None, n_jobs: int = 1,
+           scale: Array | None = None, thin: int = 1, seed: int = 0, folder: str | Path | None = None, n_jobs: int = 1,
            progress: bool = True) -> Samples:
     """Run one chain from every start and report the draws with their diagnostics.
 
@@ -56,6 +56,10 @@ def sample(target: Target, starts: Sequence[Array], *, observe: Observe, method:
         Length of an HMC trajectory in place of its number of steps: length / eps leapfrog steps, rounded.  Where most
         directions have one frequency omega, a quarter of a period, pi / (2 omega), makes successive draws independent in
         them, and their squares too; half a period reflects them, which helps means and leaves the potential as it was.
+    scale : array, shape (n, n) for x of size n, optional
+        Invertible.  The moves above are those of z, x = scale z, each in units of its own width if scale scale^T is near
+        the covariance of x (the inverse Hessian of U): then a stiff direction no longer limits the step of a soft one.
+        The density sampled is the same.  Steps and lengths are those of z.
     thin : int
         Moves per recorded draw.
     seed : int
@@ -75,9 +79,11 @@ def sample(target: Target, starts: Sequence[Array], *, observe: Observe, method:
     """
     settings = _settings(method, draws, tune, step, leapfrogs, length, thin, seed)
     states = _starts(starts)
+    shape = _scale(scale, states[0].size)
     seeds = np.random.SeedSequence(settings["seed"]).spawn(len(states))
     place = None if folder is None else Path(folder)
-    chains = [Chain(target, observe, x, seeds[i], settings, number=i, folder=place) for i, x in enumerate(states)]
+    chains = [Chain(target, observe, x, seeds[i], settings, number=i, folder=place, scale=shape)
+              for i, x in enumerate(states)]
     if n_jobs == 1:
         finished = [chain.run(progress) for chain in chains]
     else:
@@ -108,6 +114,15 @@ def _settings(method: Method, draws: int, tune: int, step: float | None, leapfro
     if step is None and tune < 50:
         raise ValueError(f"tune must be an integer >= 50 where step is not given, got {tune}")
     return settings
+
+
+def _scale(scale: Array | None, size: int) -> Array | None:
+    if scale is None:
+        return None
+    matrix = np.asarray(scale, dtype=np.float64)
+    if matrix.shape != (size, size) or not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix) < size:
+        raise ValueError(f"scale must be an invertible, finite matrix of shape {(size, size)}, got shape {matrix.shape}")
+    return matrix
 
 
 def _starts(starts: Sequence[Array]) -> list[Array]:

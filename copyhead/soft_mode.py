@@ -8,9 +8,9 @@ it, M = t e with ||e|| = 1,
 At finite chi the other modes fluctuate with variance 1 / (chi lambda_i), and what they feel depends on t.  Integrating
 them out in Gaussian approximation, with the readout's log-determinant S_1, leaves to first order in 1 / chi
 
-    r -> r + kappa / chi,    kappa = d^2/dt^2 [ 1/2 ln det H_perp(t e) + S_1(t e) ]  at t = 0,
+    r -> r + zeta / chi,    zeta = d^2/dt^2 [ 1/2 ln det H_perp(t e) + S_1(t e) ]  at t = 0,
 
-H_perp the Hessian across the mode.  kappa > 0 delays the onset by kappa / (chi |dr/dP|).  Equation: eq-precursors-delay.
+H_perp the Hessian across the mode.  zeta > 0 delays the onset by zeta / (chi |dr/dP|).  Equation: eq-precursors-delay.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SoftMode:
     ----------
     r, u : float
         Landau coefficients along the mode; zero attention is stable while r > 0.
-    kappa : float
+    zeta : float
         Shift of r by noise, times chi; NaN where another mode is unstable too.
     c1 : float
         c1 at t = 1, positive: c1 = ``c1`` t along the mode.
@@ -45,24 +45,24 @@ class SoftMode:
     stiffness : ndarray
         Eigenvalues of the Hessian at zero across the mode, smallest first.
     shares : ndarray
-        What each of these directions contributes to ``kappa``; the rest of it is the log-determinant's.
+        What each of these directions contributes to ``zeta``; the rest of it is the log-determinant's.
     """
 
     r: float
     u: float
-    kappa: float
+    zeta: float
     c1: float
     background: float
     stiffness: Array
     shares: Array
 
-    def mean_square(self, chi: float, r: float | None = None, kappa: float | None = None) -> float:
-        """<c1^2> at chi: t weighted with exp(-chi [(r + kappa/chi) t^2/2 + u t^4/4]), and the background.
+    def mean_square(self, chi: float, r: float | None = None, zeta: float | None = None) -> float:
+        """<c1^2> at chi: t weighted with exp(-chi [(r + zeta/chi) t^2/2 + u t^4/4]), and the background.
 
-        ``r`` and ``kappa`` replace the mode's own (kappa=0 switches the delay off).
+        ``r`` and ``zeta`` replace the mode's own (zeta=0 switches the delay off).
         """
         chi = positive_number("chi", chi)
-        mass = (self.r if r is None else r) + (self.kappa if kappa is None else kappa) / chi
+        mass = (self.r if r is None else r) + (self.zeta if zeta is None else zeta) / chi
         well = np.sqrt(max(-mass, 0.0) / self.u)
         t = np.linspace(0, well + 12 * min((chi * self.u) ** -0.25, 3 / np.sqrt(chi * max(abs(mass), 1e-12))), 4001)
         exponent = chi * (mass * t**2 / 2 + self.u * t**4 / 4)
@@ -93,13 +93,13 @@ def soft_mode(action: ReducedAction) -> SoftMode:
     across, stiffness = vectors[:, 1:], values[1:]
     change = np.einsum("ij,ik,kj->j", across, 2 * (moved - H) / step**2, across, optimize=True)
     A, _ = action.normal_equations(action.features(action.attention(e)))
-    shares, kappa = change / stiffness / 2, np.nan
+    shares, zeta = change / stiffness / 2, np.nan
     if stiffness[0] > 0:
-        kappa = shares.sum() + setup.V * setup.g_O / setup.sigma2 * np.trace(A)
+        zeta = shares.sum() + setup.V * setup.g_O / setup.sigma2 * np.trace(A)
     u = 4 * (action.value(step * e) - action.value(zero) - values[0] * step**2 / 2) / step**4
     slope = _c1_slope(action)
     background = (((across.T @ slope.ravel()) ** 2) / np.abs(stiffness)).sum()
-    return SoftMode(float(values[0]), float(u), float(kappa), float(abs(np.vdot(slope, e))), float(background), stiffness,
+    return SoftMode(float(values[0]), float(u), float(zeta), float(abs(np.vdot(slope, e))), float(background), stiffness,
                     shares)
 
 

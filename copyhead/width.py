@@ -188,8 +188,8 @@ class WidthAction:
     def _corners(self, P: float) -> list[Array]:
         """Local minima on a grid of directions and lengths in (c1, c_G), and zero where it is one."""
         L = self.setup.L
-        angles = np.tan(np.linspace(0, np.pi / 2 - 1e-3, 50)) / math.sqrt(L)
-        length = np.geomspace(0.02, 3, 60)
+        angles = np.tan(np.linspace(0, np.pi / 2 - 1e-3, 36)) / math.sqrt(L)
+        length = np.geomspace(0.02, 3, 50)
         c1 = length / np.sqrt(1 + angles[:, None] ** 2)
         S = self.action(np.stack([c1, c1 * angles[:, None]], axis=-1), P)
         starts = [np.array([c1[i, j], c1[i, j] * angles[i]]) for i in range(len(angles)) for j in _dips(S[i])
@@ -251,11 +251,11 @@ def _relaxed(modes: Modes, nu: float) -> Array:
     w, g, k, n = modes
     stiff = n * nu / 2
     bound = 1 + (2 * w + g * np.minimum(1.0, 1 / np.maximum(4 * k, 1e-300))) / stiff
-    grid = bound[..., None] ** np.linspace(0, 1, 40)
+    grid = bound[..., None] ** np.linspace(0, 1, 20)
     wide = Modes(*(np.broadcast_to(x, w.shape)[..., None] for x in modes))
     best = _terms(wide, grid, nu).argmin(axis=-1)[..., None]
     low = np.take_along_axis(grid, np.maximum(best - 1, 0), -1)[..., 0]
-    high = np.take_along_axis(grid, np.minimum(best + 1, 39), -1)[..., 0]
+    high = np.take_along_axis(grid, np.minimum(best + 1, 19), -1)[..., 0]
     x = (low + high) / 2
     for _ in range(50):
         slope = stiff * (x - 1) - 2 * w / x**2 - g * x / (1 + k * x) ** 2

@@ -31,7 +31,7 @@ def test_mass_is_that_of_the_fit_of_zero() -> None:
 
 
 def test_delay_is_the_average_curvature_under_noise() -> None:
-    """kappa / chi is what Gaussian noise across the mode adds to the curvature of U / chi along it; error 2 % (4 sigma)."""
+    """zeta / chi is what Gaussian noise across the mode adds to the curvature of U / chi along it; error 2 % (4 sigma)."""
     tokens, chi, setup = sequences(6, 3, 8, 1), 1e4, Setup(6, 3, 15.0)
     action = ReducedAction(setup, "linear", tokens)
     posterior, mode = ReducedPosterior(setup, "linear", tokens, chi), soft_mode(action)
@@ -45,10 +45,10 @@ def test_delay_is_the_average_curvature_under_noise() -> None:
             slope = posterior(sign * noise + h * e)[1] - posterior(sign * noise - h * e)[1]
             curvature.append(np.vdot(slope, e) / (2 * h * chi))
     error = chi * np.std(curvature) / np.sqrt(len(curvature))
-    assert chi * (np.mean(curvature) - values[0] - 3 * mode.u * h**2 / 3) == pytest.approx(mode.kappa, abs=4 * error + 0.03)
-    assert error < 0.02 * mode.kappa
+    assert chi * (np.mean(curvature) - values[0] - 3 * mode.u * h**2 / 3) == pytest.approx(mode.zeta, abs=4 * error + 0.03)
+    assert error < 0.02 * mode.zeta
     A, _ = action.normal_equations(action.features(action.attention(e)))
-    assert mode.shares.sum() + 3 / 15 * np.trace(A) == pytest.approx(mode.kappa, rel=1e-6)
+    assert mode.shares.sum() + 3 / 15 * np.trace(A) == pytest.approx(mode.zeta, rel=1e-6)
 
 
 def test_mean_square_against_quadrature() -> None:
@@ -62,7 +62,7 @@ def test_mean_square_against_quadrature() -> None:
         top = 3 * (np.sqrt(abs(mass) / mode.u) + (chi * mode.u) ** -0.25)
         square = quad(lambda t: t**2 * weight(t), 0, top, limit=400)[0] / quad(weight, 0, top, limit=400)[0]
         expected = mode.c1**2 * square + mode.background / chi
-        assert mode.mean_square(chi, r=r, kappa=2.0) == pytest.approx(expected, rel=1e-4)
+        assert mode.mean_square(chi, r=r, zeta=2.0) == pytest.approx(expected, rel=1e-4)
 
 
 def test_many_data_sets_have_the_slope_of_theory() -> None:

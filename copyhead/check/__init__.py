@@ -54,12 +54,14 @@ def _modules() -> tuple[ModuleType, ...]:
         data,
         diagrams,
         ensembles,
+        finite_width,
         first_order,
         langevin,
         linear_attention,
         mixing,
         networks,
         other_tasks,
+        precursors,
         prior,
         prior_action,
         same_token,
@@ -76,7 +78,8 @@ def _modules() -> tuple[ModuleType, ...]:
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training, langevin, coverage, mixing)
-    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments)
+    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments,
+            precursors, finite_width)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:

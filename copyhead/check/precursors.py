@@ -13,7 +13,7 @@ Answer = Callable[..., Any]
 
 
 def delay(answer: Answer) -> bool:
-    """``answer(w, lam)``: kappa of the action r t^2/2 + u t^4/4 + sum of (lam + w t^2) x^2 / 2, arrays w and lam."""
+    """``answer(w, lam)``: zeta of the action r t^2/2 + u t^4/4 + sum of (lam + w t^2) x^2 / 2, arrays w and lam."""
 
     def marginal(t: float, w: float, lam: float, chi: float = 50.0) -> float:
         """Minus the log of the integral over x, divided by chi, by quadrature."""

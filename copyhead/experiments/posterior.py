@@ -27,6 +27,7 @@ from copyhead.reduced import Attention
 from copyhead.results import Result, join, scratch
 from copyhead.sampling import sample
 from copyhead.setup import Setup
+from copyhead.susceptibility import numerical_hessian
 from copyhead.sweep import cell_seed, sweep
 from copyhead.task import sequences
 
@@ -35,8 +36,8 @@ CHI = 30.0
 # attention, P, moves for tuning and draws per chain.
 TABLE: tuple[tuple[Attention, int, int, int], ...] = (
     ("linear", 60, 150, 500), ("linear", 100, 150, 500), ("linear", 300, 150, 500), ("linear", 400, 200, 500),
-    ("linear", 500, 200, 500), ("linear", 600, 200, 400), ("linear", 800, 200, 400),
-    ("softmax", 200, 150, 500), ("softmax", 325, 150, 500), ("softmax", 400, 150, 500), ("softmax", 800, 150, 400))
+    ("linear", 500, 200, 700), ("linear", 600, 200, 500), ("linear", 800, 200, 500),
+    ("softmax", 200, 150, 500), ("softmax", 325, 150, 500), ("softmax", 400, 150, 500), ("softmax", 800, 150, 500))
 BRANCHES = (290, 300, 305, 320)                                  # P of ``branches``
 HOPPING = ((18, 255), (20, 268))                                 # L and P of ``hopping``
 GROWING: tuple[tuple[Attention, int], ...] = (("linear", 60), ("linear", 500), ("softmax", 400))
@@ -49,11 +50,13 @@ KEPT = 200                                                       # draws of each
 
 
 def sampled(attention: Attention, P: int, starts: tuple[str, str], tune: int, draws: int, *, chi: float = CHI, L: int = 25,
-            seed: int = 0, keep: int = KEPT) -> dict[str, Any]:
+            seed: int = 0, keep: int = KEPT, scaled: bool = False) -> dict[str, Any]:
     """Two chains on the data set ``seed``, begun at the MAP states of the named starts ("zero": at M = 0).
 
     Trajectories are a quarter of a period of the prior long, so that directions which only feel the prior forget
-    everything, their energy included, and no direction takes part in a resonance.
+    everything, their energy included, and no direction takes part in a resonance.  If ``scaled``, every direction moves in
+    units of its width at the MAP, and a quarter of a period is one for all of them; before that, 100 moves without scale
+    lead away from the start (from M = 0, moves made for another state can end where the sign of a token is wrong).
 
     For each observable x: mean_x, sd_x, error_x (Monte Carlo standard error), rhat_x, ess_x, and kept_x, shape
     (2, keep), evenly thinned; besides, acceptance and step of both chains, gradients, and whether they mixed.
@@ -62,8 +65,13 @@ def sampled(attention: Attention, P: int, starts: tuple[str, str], tune: int, dr
     posterior = ReducedPosterior(setup, attention, sequences(L, 5, P, seed), chi, np.float32)
     begin = [_start(setup, attention, P, seed, name) for name in starts]
     number = cell_seed(attention=attention, P=P, starts="+".join(starts), chi=chi, L=L, seed=seed)
-    samples = sample(posterior, begin, observe=posterior.observe, tune=tune, draws=draws, seed=number,
-                     length=np.pi / 2 * np.sqrt(setup.g_W / chi), progress=False)
+    quarter, scale = np.pi / 2 * np.sqrt(setup.g_W / chi), None
+    if scaled:
+        begin = list(sample(posterior, begin, observe=posterior.observe, tune=99, draws=1, seed=number + 1, length=quarter,
+                            progress=False).last)
+        quarter, scale = np.pi / 2, _widths(setup, attention, P, chi, seed)
+    samples = sample(posterior, begin, observe=posterior.observe, tune=tune, draws=draws, seed=number, length=quarter,
+                     scale=scale, progress=False)
     kept = np.linspace(0, draws - 1, min(draws, keep)).astype(int)
     values: dict[str, Any] = {"mixed": samples.mixed, "gradients": samples.gradients, "acceptance": samples.acceptance,
                               "step": samples.step}
@@ -76,6 +84,14 @@ def sampled(attention: Attention, P: int, starts: tuple[str, str], tune: int, dr
     return values
 
 
+def _widths(setup: Setup, attention: Attention, P: int, chi: float, seed: int) -> NDArray[np.float64]:
+    """Root of the posterior's covariance in the Gaussian approximation at the MAP; no direction wider than twice the prior."""
+    posterior = ReducedPosterior(setup, attention, sequences(setup.L, setup.V, P, seed), chi)
+    M = fit_map(setup, attention, P, seed).M
+    values, vectors = np.linalg.eigh(numerical_hessian(lambda M: posterior(M)[1], M))
+    return vectors / np.sqrt(np.maximum(values, chi / setup.g_W / 4))
+
+
 def _start(setup: Setup, attention: Attention, P: int, seed: int, name: str) -> NDArray[np.float64]:
     if name == "zero":
         return np.zeros((setup.V + setup.L, setup.V + setup.L))
@@ -85,7 +101,7 @@ def _start(setup: Setup, attention: Attention, P: int, seed: int, name: str) -> 
 def table_point(point: int) -> Mapping[str, Any]:
     """Row ``point`` of ``TABLE``, from opposite starts: M = 0 (for softmax the uniform state) and the copy state."""
     attention, P, tune, draws = TABLE[point]
-    return {"attention": attention, "P": P, **sampled(attention, P, ("zero", "copy"), tune, draws)}
+    return {"attention": attention, "P": P, **sampled(attention, P, ("zero", "copy"), tune, draws, scaled=True)}
 
 
 def branch(P: int, start: str, draws: int) -> Mapping[str, Any]:
@@ -109,7 +125,8 @@ def hopping(point: int, draws: int) -> Mapping[str, Any]:
     """Row ``point`` of ``HOPPING`` from opposite starts; every draw of a_G is stored."""
     L, P = HOPPING[point]
     found = sampled("softmax", P, ("zero", "copy"), 150, draws, L=L, keep=draws)
-    return {"L": L, "P": P, "mixed": found["mixed"], **{name: value for name, value in found.items() if name.endswith("_c_G")}}
+    own = {name: value for name, value in found.items() if name.endswith("_c_G")}
+    return {"L": L, "P": P, "mixed": found["mixed"], **own}
 
 
 def langevin(stage: str, d_model: int, steps: int) -> Mapping[str, Any]:

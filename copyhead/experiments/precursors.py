@@ -59,9 +59,9 @@ def summary(samples: Samples, *names: str) -> dict[str, Any]:
 
 
 def mode(P: int, seed: int) -> Mapping[str, Any]:
-    """Landau coefficients, delay and stiffness of the soft mode; the five softest modes across it."""
+    """Landau coefficients, delay ("kappa" is its zeta) and stiffness of the soft mode; the five softest modes across it."""
     found = soft_mode(ReducedAction(SETUP, "linear", sequences(25, 5, P, seed)))
-    return {"r": found.r, "u": found.u, "kappa": found.kappa, "c1": found.c1, "background": found.background,
+    return {"r": found.r, "u": found.u, "kappa": found.zeta, "c1": found.c1, "background": found.background,
             "stiffness": found.stiffness[:5]}
 
 
