@@ -51,6 +51,7 @@ def _modules() -> tuple[ModuleType, ...]:
         concentration,
         crossover,
         data,
+        depth,
         diagrams,
         ensembles,
         finite_width,
@@ -76,7 +77,7 @@ def _modules() -> tuple[ModuleType, ...]:
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training)
     return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments,
-            precursors, finite_width)
+            precursors, finite_width, depth)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
