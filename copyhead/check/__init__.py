@@ -53,6 +53,7 @@ def _modules() -> tuple[ModuleType, ...]:
         data,
         depth,
         diagrams,
+        endpoints,
         ensembles,
         finite_width,
         first_order,
@@ -77,7 +78,7 @@ def _modules() -> tuple[ModuleType, ...]:
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training)
     return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments,
-            precursors, finite_width, depth)
+            endpoints, precursors, finite_width, depth)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
