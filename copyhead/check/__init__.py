@@ -58,6 +58,7 @@ def _modules() -> tuple[ModuleType, ...]:
         finite_width,
         first_order,
         linear_attention,
+        many_heads,
         networks,
         other_tasks,
         precursors,
@@ -78,7 +79,7 @@ def _modules() -> tuple[ModuleType, ...]:
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training)
     return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments,
-            endpoints, precursors, finite_width, depth)
+            endpoints, precursors, finite_width, depth, many_heads)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
