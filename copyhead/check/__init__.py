@@ -52,12 +52,15 @@ def _modules() -> tuple[ModuleType, ...]:
         coverage,
         crossover,
         data,
+        depth,
         diagrams,
+        endpoints,
         ensembles,
         finite_width,
         first_order,
         langevin,
         linear_attention,
+        many_heads,
         mixing,
         networks,
         other_tasks,
@@ -79,7 +82,7 @@ def _modules() -> tuple[ModuleType, ...]:
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training, langevin, coverage, mixing)
     return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments,
-            precursors, finite_width)
+            endpoints, precursors, finite_width, depth, many_heads)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:

@@ -1,4 +1,4 @@
-"""Where jumps end, in fitted networks: the jump of linear attention at (L, V) = (100, 2), the end of softmax's line at V = 5.
+"""Where jumps end, in fitted networks: linear attention at (L, V) = (100, 2), the end of the line of softmax at V = 5.
 
 Four sweeps, joined:
 
@@ -109,7 +109,7 @@ def equal(sigma2: float, seed: int) -> Mapping[str, Any]:
 
 
 def loop(sigma2: float, seed: int, values: Sequence[float]) -> Mapping[str, Any]:
-    """c1, c_G, loss and action at each P / sigma2, followed upwards from the pooled state and downwards from the copy state."""
+    """c1, c_G, loss and action at each P / sigma2, upwards from the pooled state and downwards from the copy state."""
     arrays: dict[str, Any] = {"x": np.array(values)}
     for name, state, order in (("up", 0, list(values)), ("down", 1, list(values)[::-1])):
         M, found = theory()[1][state], []
@@ -125,7 +125,9 @@ def softmax_jump(sigma2: float, L: int, seed: int) -> Mapping[str, float]:
     """P / sigma2 and a_G of the two states at equal action, searched from theory's P downwards; NaN if none is found."""
     setup = Setup(L, V, sigma2)
     jump = SoftmaxAction(setup, closure="complete").first_order_transition()
-    for share in (1.0, 0.995, 0.99, 0.985, 0.98, 0.975, 0.97, 0.965) if jump else ():
+    for share in (1.0, 0.995, 0.99, 0.985, 0.98, 0.975, 0.97, 0.965):
+        if jump is None:
+            break
         try:
             point = equal_action(setup, seed, round(share * jump.P))
         except (ValueError, RuntimeError):                              # one state only, here or a little further on

@@ -36,8 +36,8 @@ CASES: dict[str, tuple[str, int, list[int | None], list[int | None], int]] = {
     "two heads": ("copy", 2, [None, None], [0, None], 248),
     "second lag": ("three", 3, [0, None, None], [0, 1, None], 365),
 }
-PATHS = {20: (0.02, 60.0), 1000 / 15: (0.01, 10.0)}      # P / sigma2 of ``run``: length of a step, end of the time
-RECORDED = 60
+PATHS = {20.0: (0.02, 40.0), 1000 / 15: (0.01, 6.0)}      # P / sigma2 of ``run``: length of a step, end of the time
+RECORDED = 40
 
 
 def jump(case: str, seed: int, attempts: int = 5) -> Mapping[str, Any]:
@@ -96,20 +96,28 @@ def chain(seeds: int, steps: int, data: int, every: int = 25) -> Mapping[str, An
 def full() -> Result:
     """Ten data sets for the jump of the copy task, ten chains."""
     return _run(scratch("many_heads"), jumps=(["one head", "two heads"], range(10)), second=range(5),
-                P=(220, 260, 300, 350, 400, 500, 700, 1000, 1400), seeds=range(2), runs=range(2),
-                chains=dict(seeds=[10], steps=[4000], data=[20_000]),
-                few=dict(seeds=[5], steps=[1500], data=[60, 250, 1000]))
+                P=(220, 260, 300, 350, 400, 500, 700, 1000, 1400), seeds=range(2),
+                chains=dict(seeds=[10], steps=[4000], data=[20_000]), few=dict(seeds=[3], steps=[600], data=[60, 250, 1000]))
 
 
 def quick() -> Result:
     """Two data sets, two chains: about half a minute."""
     return _run(None, jumps=(["one head", "two heads"], range(2)), second=range(1), P=(220, 300, 500), seeds=range(1),
-                runs=range(0), chains=dict(seeds=[2], steps=[1500], data=[5000]),
-                few=dict(seeds=[2], steps=[500], data=[60, 1000]))
+                chains=dict(seeds=[2], steps=[1500], data=[5000]), few=dict(seeds=[2], steps=[500], data=[60, 1000]))
+
+
+def full_run() -> Result:
+    """The flow of networks with few and with more data, one data set each."""
+    return sweep(run, dict(ratio=list(PATHS), seed=range(1)), folder=scratch("many_heads-run"))
+
+
+def quick_run() -> Result:
+    """The same with half as many sequences at half the noise."""
+    return sweep(partial(run, sigma2=7.5), dict(ratio=list(PATHS), seed=range(1)))
 
 
 def _run(home: Path | None, *, jumps: tuple[Sequence[str], Sequence[int]], second: Sequence[int], P: Sequence[int],
-         seeds: Sequence[int], runs: Sequence[int], chains: dict[str, Any], few: dict[str, Any]) -> Result:
+         seeds: Sequence[int], chains: dict[str, Any], few: dict[str, Any]) -> Result:
     parts: dict[str, tuple[Any, dict[str, Any]]] = {
         "jump": (jump, dict(case=jumps[0], seed=jumps[1])),
         "second": (jump, dict(case=["second lag"], seed=second)),
@@ -117,7 +125,5 @@ def _run(home: Path | None, *, jumps: tuple[Sequence[str], Sequence[int]], secon
         "chain": (chain, chains),
         "few": (partial(chain, every=50), few),
     }
-    if len(runs):
-        parts["run"] = (run, dict(ratio=list(PATHS), seed=runs))
     return join(**{name: sweep(function, axes, folder=home / name if home else None)
                    for name, (function, axes) in parts.items()})
