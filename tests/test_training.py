@@ -297,7 +297,7 @@ def test_run_killed_in_the_middle_ends_like_one_that_was_not(tmp_path: Path) -> 
     both = start(file, "")
     steps = [int(line) for line in both.communicate()[0].split()]
     assert both.returncode == 0
-    # The first went on, it did not restart: the checkpoint may lag behind the last record by what writing is allowed to cost.
+    # The first went on, it did not restart: the checkpoint may lag behind the last record.
     assert steps[0] > 150 and steps.count(400) == 2 and steps.count(0) == 1
     with np.load(tmp_path / "end0.npz") as resumed, np.load(tmp_path / "end1.npz") as whole:
         assert resumed["step"].tolist() == list(range(0, 401, 10)) and set(resumed) == set(whole)

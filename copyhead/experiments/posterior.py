@@ -85,7 +85,7 @@ def sampled(attention: Attention, P: int, starts: tuple[str, str], tune: int, dr
 
 
 def _widths(setup: Setup, attention: Attention, P: int, chi: float, seed: int) -> NDArray[np.float64]:
-    """Root of the posterior's covariance in the Gaussian approximation at the MAP; no direction wider than twice the prior."""
+    """Root of the covariance of the posterior as a Gaussian around the MAP; no direction wider than twice the prior."""
     posterior = ReducedPosterior(setup, attention, sequences(setup.L, setup.V, P, seed), chi)
     M = fit_map(setup, attention, P, seed).M
     values, vectors = np.linalg.eigh(numerical_hessian(lambda M: posterior(M)[1], M))
