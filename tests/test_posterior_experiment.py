@@ -13,7 +13,7 @@ NAMES = ("c1", "c_G", "loss", "coverage", "potential")
 
 
 def test_every_sampled_number_carries_its_diagnostics() -> None:
-    cell = posterior.sampled("softmax", 40, ("zero", "zero"), 30, 50, L=6)
+    cell = posterior.sampled("softmax", 40, ("zero", "zero"), 60, 50, L=6)
     for name in NAMES:
         assert {f"{x}_{name}" for x in ("mean", "sd", "error", "rhat", "ess", "kept")} <= set(cell)
         assert np.isclose(cell[f"kept_{name}"].mean(), cell[f"mean_{name}"], rtol=1e-5)    # all draws are kept here
