@@ -98,9 +98,13 @@ def _start(setup: Setup, attention: Attention, P: int, seed: int, name: str) -> 
     return fit_map(setup, attention, P, seed, start=name, fast=True).M
 
 
-def table_point(point: int) -> Mapping[str, Any]:
-    """Row ``point`` of ``TABLE``, from opposite starts: M = 0 (for softmax the uniform state) and the copy state."""
-    attention, P, tune, draws = TABLE[point]
+def table_point(point: int, share: float = 1.0) -> Mapping[str, Any]:
+    """Row ``point`` of ``TABLE``, from opposite starts: M = 0 (for softmax the uniform state) and the copy state.
+
+    ``share`` of its draws are made.
+    """
+    attention, P, tune, whole = TABLE[point]
+    draws = round(share * whole)
     return {"attention": attention, "P": P, **sampled(attention, P, ("zero", "copy"), tune, draws, scaled=True)}
 
 
@@ -116,7 +120,7 @@ def growing_chi(point: int, chi: float, draws: int) -> Mapping[str, Any]:
     """Row ``point`` of ``GROWING`` at chi, with the MAP of the same data set."""
     attention, P = GROWING[point]
     fit = fit_map(SETUP, attention, P, 0)
-    found = sampled(attention, P, ("copy", "copy"), 150, draws, chi=chi)
+    found = sampled(attention, P, ("copy", "copy"), min(150, draws), draws, chi=chi)
     map_c1, map_c_G = (fit.a_G, fit.a_G) if attention == "softmax" else (fit.c1, fit.c_G)   # type: ignore[union-attr]
     return {"attention": attention, "P": P, "map_c1": map_c1, "map_c_G": map_c_G, **found}
 
@@ -165,13 +169,13 @@ def langevin(stage: str, d_model: int, steps: int) -> Mapping[str, Any]:
 
 
 def experiment(*, points: tuple[int, ...], branches: tuple[int, ...], chis: tuple[float, ...], draws: int,
-               d_model: int, steps: tuple[int, int], keep: bool) -> Result:
+               d_model: int, steps: tuple[int, int], keep: bool, share: float = 1.0) -> Result:
     """The six sweeps; ``steps`` of the stages "mixing" and "paper"."""
     def folder(name: str) -> Any:
         return scratch("posterior") / name if keep else None
 
     parts = {
-        "table": sweep(table_point, {"point": points}, folder=folder("table")),
+        "table": sweep(partial(table_point, share=share), {"point": points}, folder=folder("table")),
         "branches": sweep(partial(branch, draws=draws), {"P": branches, "start": ("zero", "copy")},
                           folder=folder("branches")),
         "chi": sweep(partial(growing_chi, draws=draws), {"point": range(len(GROWING)), "chi": chis}, folder=folder("chi")),
@@ -183,9 +187,9 @@ def experiment(*, points: tuple[int, ...], branches: tuple[int, ...], chis: tupl
 
 
 def quick() -> Result:
-    """One point of each attention, one P in the window, two chi: about a minute."""
-    return experiment(points=(0, 8), branches=(300,), chis=(30.0, 300.0), draws=60, d_model=32,
-                      steps=(400, 400), keep=False)
+    """One point of each attention, one P in the window, two chi, short chains: a minute and a half."""
+    return experiment(points=(0, 8), branches=(300,), chis=(30.0, 300.0), draws=50, d_model=32,
+                      steps=(400, 400), keep=False, share=0.2)
 
 
 def full() -> Result:
