@@ -28,8 +28,8 @@ VENV = ROOT / "_build/colab-venv"
 PYTHON = VENV / "bin/python"
 # The pins of Colab pull in a notebook server through ipywidgets; the kernel side needs only these two.
 WITHOUT_DEPENDENCIES = ("ipywidgets", "ipython_genutils")
-# Colab has these too, but not in a version to be had here without gigabytes (torch) or known to us (joblib).
-STAND_INS = ("torch==2.13.0", "joblib>=1.3")
+# Colab has these too, but not in a version to be had here without gigabytes (torch) or known to us (joblib, ArviZ).
+STAND_INS = ("torch==2.13.0", "joblib>=1.3", "arviz>=0.17,<1")
 sys.path.insert(0, str(ROOT / "tools"))
 
 from myst_book import load_book  # noqa: E402
