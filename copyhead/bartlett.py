@@ -30,7 +30,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from copyhead.patterns import global_sign, order_parameters
-from copyhead.reduced import Attention, ReducedAction, by_sequence
+from copyhead.reduced import Attention, ReducedAction
 from copyhead.setup import Setup
 from copyhead.validation import positive_number, whole_number
 
@@ -107,7 +107,7 @@ class FactorAction(ReducedAction):
         T = R.T @ M @ R
         Z = self._forward(T)
         A, B = self._moments(Z)
-        lam, V = self.setup.sigma2 / self.setup.g_O, self.setup.V
+        lam = self.setup.sigma2 / self.setup.g_O
         inner = R @ A @ R.T / lam + np.eye(len(R))
         try:
             factor = cho_factor(inner)
@@ -123,9 +123,7 @@ class FactorAction(ReducedAction):
             value += 2 * log_det * float(np.log(np.diag(factor[0])).sum())
             dR += 2 * log_det * inverse @ A
             noise = (2 * log_det * R.T @ inverse).astype(Z.dtype)                # d ln det / dZ^T
-            dZ = (noise @ Z.reshape(len(Z), -1)).reshape(Z.shape)
-            D[V:] += dZ[V:]
-            by_sequence(D[V:])[...] += self._X @ by_sequence(dZ[:V])
+            self._add_noise(D, Z, noise)
         dT = self._gradient(T, Z, D) - T / self.setup.g_W
         dR += M @ R @ dT.T + M.T @ R @ dT
         return value, R @ dT @ R.T + M / self.setup.g_W, dR

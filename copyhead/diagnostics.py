@@ -62,6 +62,12 @@ class Samples:
         """Monte Carlo standard error of ``mean(name)``: sd / sqrt(ESS of the mean)."""
         return self.sd(name) / float(np.sqrt(_arviz("ess", self._draws(name), method="mean")))
 
+    def summary(self, name: str, label: str | None = None) -> dict[str, float]:
+        """mean_x, sd_x, error_x (of the mean), rhat_x and ess_x of an observable; x is ``label``, or else its name."""
+        x = label or name
+        return {f"mean_{x}": self.mean(name), f"sd_{x}": self.sd(name), f"error_{x}": self.standard_error(name),
+                f"rhat_{x}": self.rhat[name], f"ess_{x}": self.ess[name]}
+
     @cached_property
     def rhat(self) -> dict[str, float]:
         """Rank-normalised split R-hat of every observable; 1 when the chains agree."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize_scalar
 
+from copyhead import endpoints
 from copyhead.linear import LinearAction
 from copyhead.reduced import Attention
 from copyhead.setup import Setup
@@ -69,28 +69,9 @@ def steepest(model: LinearAction | SoftmaxAction) -> float:
 
 
 def softmax_endpoint(V: float, sigma2: float = SIGMA2) -> tuple[float, float]:
-    """(L_c, P_c): where the first-order line of softmax attention ends, L taken as a real number; g_O = g_W = 1.
-
-    On the curve of stationary states the slope d ln P / d ell has the sign of D (eq-softmax-endpoint-slope); at the end of
-    the line its smallest value touches zero.
-    """
-    def state(m: float, L: float) -> tuple[float, float]:
-        """y = P / (V sigma2) of the stationary state with copy weight m, and D there."""
-        ell, u2, R = np.log((L - 1) * m / (1 - m)), L * (m**2 + (1 - m) ** 2 / (L - 1)), L * (1 - m) / (L - 1)
-        B, K = (V - 1) * L**2 * m**2 * (1 - m), L - 1
-        roots = np.roots([B * R, B - K * ell * u2**2, -2 * K * ell * u2, -K * ell])
-        y = max(root.real for root in roots if abs(root.imag) < 1e-9 * abs(root))
-        rise = 2 * L * m * (1 - m) * (L * m - 1) / (L - 1)
-        return y, 1 / ell - 2 + 3 * m + 2 * y * rise / (1 + y * u2) + y * R * m / (1 + y * R)
-
-    def flattest(L: float) -> Any:
-        coarse = np.linspace(1.5 / L, 0.6, 60)
-        best = coarse[np.argmin([state(m, L)[1] for m in coarse])]
-        return minimize_scalar(lambda m: state(m, L)[1], bounds=(best - 0.02, best + 0.02), method="bounded",
-                               options={"xatol": 1e-9})
-
-    L_c = brentq(lambda L: flattest(L).fun, 6.0, 23.0, xtol=1e-6)
-    return L_c, V * sigma2 * state(flattest(L_c).x, L_c)[0]
+    """(L_c, P_c): where the first-order line of softmax attention ends, L taken as a real number; g_O = g_W = 1."""
+    end = endpoints.softmax_endpoint(V)
+    return end.L, end.P * sigma2
 
 
 # --- Drawing -------------------------------------------------------------------------------------------------------

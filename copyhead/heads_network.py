@@ -14,14 +14,13 @@ from torch import Tensor
 
 from copyhead.patterns import order_parameters
 from copyhead.reduced import Attention, check_attention
+from copyhead.ridge import Floats, RidgeAction
 from copyhead.setup import Setup
 from copyhead.task import features, one_hot, targets
 from copyhead.validation import whole_number
 
-Floats = NDArray[np.float64]
 
-
-class HeadsAction:
+class HeadsAction(RidgeAction):
     """Action S(M_1, ..., M_H) on given sequences; weights have shape (H, V + L, V + L) everywhere.
 
     Parameters
@@ -46,26 +45,6 @@ class HeadsAction:
             mean = [self._attention(x).mean(dim=0).numpy() for x in torch.as_tensor(np.array(M))]
         return np.array([order_parameters(G) for G in mean])
 
-    def value_and_gradient(self, M: Floats) -> tuple[float, Floats]:
-        """S and dS/dM, the latter of the shape of M."""
-        x = torch.as_tensor(np.array(M, dtype=np.float64)).requires_grad_()
-        Z = self._features(x)
-        fit = (self._Y * (Z @ self._solve(Z))).sum()
-        S = (len(Z) - fit) / (2 * self.setup.sigma2) + x.square().sum() / (2 * self.setup.g_W)
-        S.backward()
-        assert x.grad is not None
-        return float(S.detach()), x.grad.numpy()
-
-    def value(self, M: Floats) -> float:
-        """S alone."""
-        return self.value_and_gradient(M)[0]
-
-    def loss(self, M: Floats) -> float:
-        """Squared error per token; 1 for zero output."""
-        with torch.no_grad():
-            Z = self._features(torch.as_tensor(np.array(M)))
-            return float(((self._Y - Z @ self._solve(Z)) ** 2).sum() / len(Z))
-
     def descend(self, M: Floats, tolerance: float = 1e-3, evaluations: int = 2000) -> Floats:
         """The minimum that L-BFGS finds from M."""
 
@@ -83,7 +62,3 @@ class HeadsAction:
     def _features(self, M: Tensor) -> Tensor:
         seen = [self._attention(x) @ self._Phi for x in M]
         return torch.cat(seen, dim=-1).reshape(len(self._Y), -1)
-
-    def _solve(self, Z: Tensor) -> Tensor:
-        ridge = self.setup.sigma2 / self.setup.g_O * torch.eye(Z.shape[1], dtype=Z.dtype)
-        return torch.cholesky_solve(Z.T @ self._Y, torch.linalg.cholesky(Z.T @ Z + ridge))

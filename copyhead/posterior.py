@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from copyhead.patterns import coverage, global_sign, order_parameters
-from copyhead.reduced import Attention, Floats, ReducedAction, by_sequence
+from copyhead.reduced import Attention, Floats, ReducedAction
 from copyhead.setup import Setup
 from copyhead.validation import positive_number
 
@@ -57,10 +57,8 @@ class ReducedPosterior(ReducedAction):
         W = cho_solve(factor, B)
         # d ln det(A + lam) / dPsi^T = 2 (A + lam)^-1 Psi^T
         noise = (cho_solve(factor, np.eye(len(A))) * (self.setup.V / self.chi)).astype(Z.dtype)
-        dZ = (noise @ Z.reshape(len(Z), -1)).reshape(Z.shape)
-        D, V = self._attention_slope(Z, W), self.setup.V
-        D[V:] += dZ[V:]
-        by_sequence(D[V:])[...] += self._X @ by_sequence(dZ[:V])                          # dG^T = dZ_G^T + X dZ_X^T
+        D = self._attention_slope(Z, W)
+        self._add_noise(D, Z, noise)
         bias = self._bias(Z, D)
         return self.chi * self._action(M, B, W) + S1 + bias, self.chi * self._gradient(M, Z, D)
 

@@ -123,6 +123,12 @@ class ReducedAction:
         Z = self._forward(M)
         return self._gradient(M, Z, self._attention_slope(Z, W))
 
+    def _add_noise(self, D: Floats, Z: Floats, noise: Floats) -> None:
+        """Add to D of ``_attention_slope`` the slope in G^T of a function of A whose slope in Z is ``noise`` Z."""
+        dZ, V = (noise @ Z.reshape(len(Z), -1)).reshape(Z.shape), self.setup.V
+        D[V:] += dZ[V:]
+        by_sequence(D[V:])[...] += self._X @ by_sequence(dZ[:V])                          # dG^T = dZ_G^T + X dZ_X^T
+
     def _attention_slope(self, Z: Floats, W: NDArray[np.float64]) -> Floats:
         """An array of the shape of Z whose last L rows are dS/dG^T at the best readout W; the others are still empty."""
         V, L = self.setup.V, self.setup.L

@@ -31,13 +31,13 @@ from torch import Tensor
 
 from copyhead.bigram import asked_position
 from copyhead.reduced import Attention, check_attention
+from copyhead.ridge import Floats, RidgeAction
 from copyhead.setup import Setup
 
 Mask = Literal["ring", "causal"]
-Floats = NDArray[np.float64]
 
 
-class TwoLayerAction:
+class TwoLayerAction(RidgeAction):
     """Action S(M_1, M_2) of the two-layer network on given sequences; ``setup.L`` is the length of the context.
 
     Weights are one flat array: M_1, shape (n, n) with n = V + L + 1, then M_2, shape (2 n, 2 n).  Features are ordered
@@ -95,32 +95,6 @@ class TwoLayerAction:
         copy, match = G1[:, b, (b - 1) % self.setup.L].mean(), G2[rows, (asked + 1) % self.setup.L].mean()
         return float(copy), float(match), float(G1[rows, -1, asked].mean())
 
-    def readout(self, weights: Floats) -> Floats:
-        """Posterior mean of the readout, shape (2 n, V)."""
-        with torch.no_grad():
-            return self._solve(self._forward(torch.as_tensor(weights))[2]).numpy()
-
-    def loss(self, weights: Floats, readout: Floats | None = None) -> float:
-        """Squared error per sequence; 1 for zero output.  Pass a training set's ``readout`` for a test loss."""
-        with torch.no_grad():
-            Z = self._forward(torch.as_tensor(weights))[2]
-            W = self._solve(Z) if readout is None else torch.as_tensor(readout)
-            return float(((self._Y - Z @ W) ** 2).sum() / len(Z))
-
-    def value_and_gradient(self, weights: Floats) -> tuple[float, Floats]:
-        """S and its gradient, in the flat layout of the weights."""
-        x = torch.as_tensor(np.array(weights, dtype=np.float64)).requires_grad_()
-        Z = self._forward(x)[2]
-        fit = (self._Y * (Z @ self._solve(Z))).sum()
-        S = (len(Z) - fit) / (2 * self.setup.sigma2) + x.square().sum() / (2 * self.setup.g_W)
-        S.backward()
-        assert x.grad is not None
-        return float(S.detach()), x.grad.numpy()
-
-    def value(self, weights: Floats) -> float:
-        """S alone."""
-        return self.value_and_gradient(weights)[0]
-
     def descend(self, weights: Floats, tolerance: float = 1e-4, evaluations: int = 4000) -> Floats:
         """The minimum that L-BFGS finds: no gradient entry above ``tolerance`` unless evaluations run out."""
         options = dict(maxcor=30, ftol=0.0, gtol=tolerance, maxiter=evaluations, maxfun=evaluations)
@@ -137,9 +111,8 @@ class TwoLayerAction:
         G2 = attend(logits, torch.ones(self._keys, dtype=torch.bool), self.attention_kind, self.setup.L)
         return G1, G2, (G2[:, None] @ keys)[:, 0]
 
-    def _solve(self, Z: Tensor) -> Tensor:
-        ridge = self.setup.sigma2 / self.setup.g_O * torch.eye(Z.shape[1], dtype=Z.dtype)
-        return torch.cholesky_solve(Z.T @ self._Y, torch.linalg.cholesky(Z.T @ Z + ridge))
+    def _features(self, weights: Tensor) -> Tensor:
+        return self._forward(weights)[2]
 
 
 def visible(L: int, mask: Mask) -> tuple[Tensor, int]:

@@ -26,6 +26,7 @@ from copyhead.reduced import Attention, ReducedAction
 from copyhead.results import Result, join, scratch
 from copyhead.sampling import sample
 from copyhead.setup import Setup
+from copyhead.susceptibility import numerical_hessian
 from copyhead.sweep import cell_seed, sweep
 from copyhead.task import sequences
 
@@ -123,20 +124,15 @@ def drawn(point: int, draws: int, points: tuple[tuple[Attention, int, float], ..
 def harmonic(point: int, draws: int, points: tuple[tuple[Attention, int], ...] = HARMONIC) -> Mapping[str, Any]:
     """chi times the four parts of the attention's fluctuation, and those of the MAP, for a Gaussian posterior in M.
 
-    Its precision is chi times the Hessian of the action at the MAP, by central differences of the gradient; the Gaussian
+    Its precision is chi times the Hessian of the action at the MAP, by differences of the gradient; the Gaussian
     is drawn from, and the attention linearised, so that chi drops out.
     """
     attention, P = points[point]
     action = ReducedAction(SETUP, attention, sequences(25, 5, P, 0))
     M = fit_map(SETUP, attention, P, 0).M
     size, h = M.size, 1e-4
-    hessian = np.empty((size, size))
-    for i in range(size):
-        step = np.zeros(size)
-        step[i] = h
-        forward, backward = (action.value_and_gradient(M + sign * step.reshape(M.shape))[1] for sign in (1, -1))
-        hessian[i] = (forward - backward).ravel() / (2 * h)
-    root = cholesky((hessian + hessian.T) / 2)
+    hessian = numerical_hessian(lambda M: action.value_and_gradient(M)[1], M)
+    root = cholesky(hessian)
     rng, found = np.random.default_rng(0), []
     for _ in range(draws):
         change = solve_triangular(root, rng.standard_normal(size)).reshape(M.shape) * h

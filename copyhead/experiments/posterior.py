@@ -78,9 +78,8 @@ def sampled(attention: Attention, P: int, starts: tuple[str, str], tune: int, dr
     order = ("c1", "c_G") if attention == "linear" else ("a_G", "a_G")
     for name, source in zip(("c1", "c_G", "loss", "coverage", "potential"), (*order, "loss", "coverage", "potential"),
                             strict=True):
-        values |= {f"mean_{name}": samples.mean(source), f"sd_{name}": samples.sd(source),
-                   f"error_{name}": samples.standard_error(source), f"rhat_{name}": samples.rhat[source],
-                   f"ess_{name}": samples.ess[source], f"kept_{name}": samples.draws[source][:, kept].astype(np.float32)}
+        values |= samples.summary(source, name)
+        values[f"kept_{name}"] = samples.draws[source][:, kept].astype(np.float32)
     return values
 
 
@@ -162,9 +161,8 @@ def langevin(stage: str, d_model: int, steps: int) -> Mapping[str, Any]:
     a_G = order_parameters(action.attention(action.kernel(M)).mean(axis=0))[1]
     values: dict[str, Any] = {"mixed": samples.mixed, "map_a_G": float(a_G), "map_loss": action.loss(M)}
     for name in ("a_G", "loss"):
-        values |= {f"mean_{name}": samples.mean(name), f"sd_{name}": samples.sd(name),
-                   f"error_{name}": samples.standard_error(name), f"rhat_{name}": samples.rhat[name],
-                   f"ess_{name}": samples.ess[name], f"kept_{name}": samples.draws[name][:, :KEPT].astype(np.float32)}
+        values |= samples.summary(name)
+        values[f"kept_{name}"] = samples.draws[name][:, :KEPT].astype(np.float32)
     return values
 
 

@@ -52,9 +52,8 @@ def summary(samples: Samples, *names: str) -> dict[str, Any]:
         spread = (samples.draws[x] - samples.mean(x)) ** 2
         squares = Samples({x: spread, "potential": spread}, samples.last, samples.method, samples.step, samples.acceptance,
                           samples.divergences, samples.gradients)
-        found |= {f"mean_{x}": samples.mean(x), f"sd_{x}": samples.sd(x), f"error_{x}": samples.standard_error(x),
-                  f"rhat_{x}": samples.rhat[x], f"ess_{x}": samples.ess[x],
-                  f"error_variance_{x}": squares.standard_error(x)}
+        found |= samples.summary(x)
+        found[f"error_variance_{x}"] = squares.standard_error(x)
     return found
 
 
