@@ -4,15 +4,18 @@ On centred tokens the kernel of the student, K = g_O sum_h G_h C G_h^T, acts on 
 the H projections on the heads' attention matrices, once for every token mode and output channel.  With
 W the teacher's overlaps, t[h, k] = <G_h, R_k>, N[h, j] = <G_h, G_j> (Frobenius) and lam = V sigma2 / (g_O P),
 
-    S_data = P / (2 V sigma2) [ L tr W - tr W t^T (N + lam)^-1 t ]  +  the mean target's term.
+    S_data = P / (2 V sigma2) [ tr W N_R - tr W t^T (N + lam)^-1 t ]  +  the mean target's term,
 
-Both kinds of attention stay in the span of the K lags and of "everything else": G_h has the weight w[h, k] at lag k and
-w[h, 0] at each of the other L - K positions of a row.  (Positions other than the K lags are exchangeable, so what is
-stationary in this family is stationary among all attention that ignores tokens.)
+where N_R holds the products of the patterns R_k.  Those are disjoint and regular here: R_k has s_k ones in every row and
+every column, so that N_R = L diag(s).  A lag has s_k = 1.
 
-**softmax**, coordinates: the logits ell[h, k] at the lags above those elsewhere; row shifts are minimised out,
+Both kinds of attention stay in the span of the K patterns and of "everything else": G_h has the weight w[h, k] at each one
+of R_k and w[h, 0] at each of the other L - sum_k s_k positions of a row.  (The gradient of the action at such attention has
+the same form, so what is stationary in this family is stationary among all attention that ignores tokens.)
 
-    S_prior = sum_h [ L sum_k ell_hk^2 - (sum_k ell_hk)^2 ] / (2 g_W).
+**softmax**, coordinates: the logits ell[h, k] at the patterns above those elsewhere; row shifts are minimised out,
+
+    S_prior = sum_h [ L sum_k s_k ell_hk^2 - (sum_k s_k ell_hk)^2 ] / (2 g_W).
 
 **linear**, coordinates: c[h, 0] and c[h, k] of G_h = c_h0 J / L + sum_k c_hk R_k, so K + 1 of them for each head, with
 
@@ -46,8 +49,8 @@ SAME = 1e-4               # two minima whose coordinates differ by less are one
 class MultiState:
     """A stationary state.
 
-    ``x`` coordinates, shape (H, K) for softmax and (H, K + 1) for linear attention; ``weights`` attention at the lags,
-    (H, K); ``action``; ``heads_on`` how many heads are on each lag, a tuple of K integers.
+    ``x`` coordinates, shape (H, K) for softmax and (H, K + 1) for linear attention; ``weights`` attention at one position
+    of each lag or pattern, (H, K); ``action``; ``heads_on`` how many heads are on each lag, a tuple of K integers.
     """
 
     x: Array
@@ -75,7 +78,7 @@ class MultiAction:
     Parameters
     ----------
     setup : Setup
-    teacher : Teacher with the same L and V
+    teacher : Teacher with the same L and V, and with disjoint regular patterns that leave some position out
     heads : int, at least 1
     attention : "softmax" or "linear"
     """
@@ -84,17 +87,21 @@ class MultiAction:
         check_attention(attention)
         if (teacher.L, teacher.V) != (setup.L, setup.V):
             raise ValueError(f"teacher must have (L, V) = {(setup.L, setup.V)}, got {(teacher.L, teacher.V)}")
-        if teacher.K >= setup.L:
-            raise ValueError(f"teacher must have fewer lags than L = {setup.L}, got {teacher.K}")
+        sizes, patterns = teacher.sizes, teacher.patterns()
+        if sizes.sum() >= setup.L:
+            raise ValueError(f"teacher must ask in a row for fewer lags than L = {setup.L}, got {sizes.sum()}")
+        if patterns.sum(axis=0).max() > 1 or np.any(patterns.sum(axis=1) != sizes[:, None]):
+            raise ValueError("teacher must have disjoint patterns with as many ones in every column as in every row")
         self.setup, self.teacher, self.attention_kind = setup, teacher, attention
         self.heads, self.K = whole_number("heads", heads, minimum=1), teacher.K
         L, K, softmax = setup.L, teacher.K, attention == "softmax"
         self.shape = (self.heads, K if softmax else K + 1)
-        self._gram = L * np.diag([L - K, *[1.0] * K])            # of "elsewhere" and the lags
-        self._row = np.array([L - K, *[1.0] * K])                # row sum of attention with weights w
+        self._row = np.array([L - sizes.sum(), *sizes], dtype=float)      # row sum of attention with weights w
+        self._gram = L * np.diag(self._row)                      # of "elsewhere" and the patterns
+        self._power = L * self._row[1:]                          # <R_k, R_k>
         self._spread = np.vstack([np.full(K + 1, 1 / L), np.eye(K + 1)[1:]])      # weights = c @ _spread (linear)
         if softmax:
-            self.stiffness = L * np.eye(K) - np.ones((K, K))     # S_prior = sum_h x_h . stiffness . x_h / (2 g_W)
+            self.stiffness = L * np.diag(sizes) - np.outer(sizes, sizes)   # S_prior = sum_h x_h . stiffness . x_h / (2 g_W)
         else:
             gram, row = self._spread @ self._gram @ self._spread.T, self._spread @ self._row
             shared = L / (L + setup.V)
@@ -116,11 +123,11 @@ class MultiAction:
         if self.attention_kind == "linear":
             return slope @ self._spread.T
         w = self.weights(x)
-        return w[:, 1:] * (slope[:, 1:] - np.sum(slope * w, axis=1, keepdims=True))
+        return w[:, 1:] * (slope[:, 1:] - self._row[1:] * np.sum(slope * w, axis=1, keepdims=True))
 
     def overlaps(self, w: Array) -> tuple[Array, Array]:
         """t of shape (H, K) and N of shape (H, H) for attention weights w of shape (H, K + 1)."""
-        return self.setup.L * w[:, 1:], w @ self._gram @ w.T
+        return w[:, 1:] * self._power, w @ self._gram @ w.T
 
     def ridge(self, P: float) -> float:
         """lam = V sigma2 / (g_O P)."""
@@ -153,14 +160,14 @@ class MultiAction:
         L, scale = setup.L, P / (setup.V * setup.sigma2)
         t, N = self.overlaps(w)
         uW = u @ W
-        error = L * np.trace(W) - 2 * np.vdot(uW, t) + np.vdot(uW @ u.T, N)
+        error = self._power @ np.diag(W) - 2 * np.vdot(uW, t) + np.vdot(uW @ u.T, N)
         rho = w @ self._row
         channels = setup.g_O * P * (L / setup.V + 1)
         shared = setup.sigma2 + channels * rho @ rho
         S = (scale * error + np.vdot(uW, u) / setup.g_O + P * L * self.teacher.mean / shared
              + np.vdot(x @ self.stiffness, x) / setup.g_W) / 2
         slope = scale * uW @ u.T @ w @ self._gram
-        slope[:, 1:] -= scale * L * uW
+        slope[:, 1:] -= scale * self._power * uW
         slope -= P * L * self.teacher.mean * channels / shared**2 * np.outer(rho, self._row)
         dx = x @ self.stiffness / setup.g_W + self.pull_back(x, slope)
         return float(S), dx, scale * (N @ u - t) + u / setup.g_O
@@ -172,7 +179,7 @@ class MultiAction:
         setup, u, W = self.setup, self.readout(x, P), self.teacher.W
         rho = self.weights(x) @ self._row
         kept = 1 + setup.g_O * P * (setup.L / setup.V + 1) * (rho @ rho) / setup.sigma2
-        error = setup.L * np.trace(W) - 2 * np.vdot(u @ W, t) + np.vdot(u @ W @ u.T, N)
+        error = self._power @ np.diag(W) - 2 * np.vdot(u @ W, t) + np.vdot(u @ W @ u.T, N)
         return float(error / (setup.V * setup.L) + self.teacher.mean / kept**2)
 
     def hessian(self, x: ArrayLike, P: float, step: float = 1e-4) -> Array:

@@ -54,15 +54,17 @@ class ReducedAction:
     tokens : integers in 0..V-1, shape (P, L)
     dtype : float64 (default) or float32
         Precision of the passes over the sequences; the (V + L)-sized system is always solved in float64.
+    Y : array, shape (P, L, V), optional
+        Targets; by default those of the copy task.
 
     Raises
     ------
     ValueError
-        For an unknown attention, or tokens that do not fit the setup.
+        For an unknown attention, or tokens or targets that do not fit the setup.
     """
 
-    def __init__(self, setup: Setup, attention: Attention, tokens: NDArray[np.intp],
-                 dtype: DTypeLike = np.float64) -> None:
+    def __init__(self, setup: Setup, attention: Attention, tokens: NDArray[np.intp], dtype: DTypeLike = np.float64,
+                 Y: Floats | None = None) -> None:
         check_attention(attention)
         tokens = np.asarray(tokens)
         if tokens.ndim != 2 or tokens.shape[1] != setup.L or len(tokens) == 0:
@@ -72,7 +74,11 @@ class ReducedAction:
                              f"range {tokens.min()}..{tokens.max()}")
         self.setup, self.attention_kind, self.tokens, self.dtype = setup, attention, tokens, np.dtype(dtype)
         self._X = one_hot(tokens, setup.V, dtype)                                           # (P, L, V)
-        self._Y = one_hot(targets(tokens), setup.V, dtype).reshape(-1, setup.V)             # (P L, V)
+        Y = one_hot(targets(tokens), setup.V, dtype) if Y is None else np.asarray(Y, dtype)
+        if Y.shape != (*tokens.shape, setup.V):
+            raise ValueError(f"Y must have shape {(*tokens.shape, setup.V)}, got shape {Y.shape}")
+        self._Y = Y.reshape(-1, setup.V)                                                    # (P L, V)
+        self._power = float(np.einsum("iv,iv->", self._Y, self._Y, dtype=np.float64))       # P L for one-hot rows
 
     def attention(self, M: Floats) -> Floats:
         """Attention matrices of all sequences at M, shape (P, L, L)."""
@@ -91,7 +97,7 @@ class ReducedAction:
         return self._solve(*self._moments(self._forward(M)))
 
     def loss(self, M: Floats, W: Floats | None = None) -> float:
-        """Squared error per token, ||Y - Psi W||^2 / (P L); it is 1 for zero output.
+        """Squared error per token, ||Y - Psi W||^2 / (P L); it is 1 for zero output and one-hot targets.
 
         ``W`` defaults to the posterior mean for these sequences; pass the readout of a training set for a test loss.
         """
@@ -188,7 +194,7 @@ class ReducedAction:
 
     def _action(self, M: Floats, B: NDArray[np.float64], W: NDArray[np.float64]) -> float:
         prior = np.vdot(M, M) / (2 * self.setup.g_W)
-        return float((len(self._Y) - np.vdot(B, W)) / (2 * self.setup.sigma2) + prior)
+        return float((self._power - np.vdot(B, W)) / (2 * self.setup.sigma2) + prior)
 
 
 def by_sequence(array: Floats) -> Floats:

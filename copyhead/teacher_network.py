@@ -29,10 +29,10 @@ class TeacherAction(HeadsAction):
         self._Y = torch.as_tensor(teacher.targets(tokens)).reshape(-1, setup.V)
 
     def weights(self, M: Floats) -> Floats:
-        """Mean attention of every head at the lags, shape (H, K)."""
+        """Mean attention of every head at one position of each lag or pattern, shape (H, K)."""
         with torch.no_grad():
             mean = np.array([self._attention(x).mean(dim=0).numpy() for x in torch.as_tensor(M)])
-        return np.einsum("hab,kab->hk", mean, self.teacher.patterns()) / self.setup.L
+        return np.einsum("hab,kab->hk", mean, self.teacher.patterns()) / (self.setup.L * self.teacher.sizes)
 
     def planted(self, x: Floats) -> Floats:
         """Weights whose softmax logits are sum_k x_hk R_k, from x of shape (H, K)."""
