@@ -2,6 +2,7 @@
 # make lint   style and types           make check  what is too slow for CI
 # make stored NAME=adam   compute an experiment anew and store its result
 # make gpu    tests and benchmark on a CUDA machine    make clean  remove what was built
+# make slides a deck for each lecture, with notes and PDF, in dist/slides
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -9,10 +10,10 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help env book pages notebooks test drift lint check stored gpu clean
+.PHONY: help env book pages notebooks test drift lint check stored slides gpu clean
 
 help:
-	@sed -n '1,4s/^# //p' Makefile
+	@sed -n '/^# make/s/^# //p' Makefile
 
 env: $(READY)
 
@@ -57,6 +58,11 @@ check: pages
 
 stored: $(READY)
 	$(BIN)/python tools/store.py $(NAME)
+
+# The decks take formulas from the chapters, figures from the executed notebooks.
+slides: notebooks
+	$(BIN)/pip install --quiet --no-deps --requirement requirements-slides.txt
+	$(BIN)/python tools/slides.py
 
 gpu: $(READY)
 	$(BIN)/python tools/gpu.py
