@@ -139,8 +139,9 @@ def project(G: ArrayLike, basis: ArrayLike) -> NDArray[np.float64]:
     """
     G, basis = _square(G), _square(basis)
     gram = overlaps(basis, basis)
-    if np.linalg.matrix_rank(gram) < len(gram):
-        raise ValueError(f"basis must be linearly independent, got {len(gram)} matrices of rank {np.linalg.matrix_rank(gram)}")
+    rank = np.linalg.matrix_rank(gram)
+    if rank < len(gram):
+        raise ValueError(f"basis must be linearly independent, got {len(gram)} matrices of rank {rank}")
     return np.asarray(np.linalg.solve(gram, overlaps(G[..., None, :, :], basis)[..., 0, :, None])[..., 0])
 
 

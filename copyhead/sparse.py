@@ -110,7 +110,7 @@ class RegularAction:
         return np.asarray(prior + data + self._mean(P))
 
     def loss(self, ell: ArrayLike, P: ArrayLike) -> Array:
-        """Squared error per token; at a stationary state 2 sigma2 / L times dS/dP.  Zero output has c^2 s (V - 1 + s) / V."""
+        """Squared error per token, 2 sigma2 / L times dS/dP.  Zero output has c^2 s (V - 1 + s) / V."""
         setup, P = self.setup, np.asarray(P, dtype=float)
         L, s, V = setup.L, self.s, setup.V
         m, r = self.weights(ell)
@@ -142,7 +142,8 @@ class RegularAction:
         if found is None:
             return None
         uniform, copy = (self._state(state.ell, found.P) for state in (found.uniform, found.copy))
-        return replace(found, uniform=uniform, copy=copy, barrier=self.factor * found.barrier, loss_jump=uniform.loss - copy.loss)
+        return replace(found, uniform=uniform, copy=copy, barrier=self.factor * found.barrier,
+                       loss_jump=uniform.loss - copy.loss)
 
     def samples_for(self, progress: float) -> float:
         """The smallest P at which the lowest minimum has at least this progress, in (0, 1).
@@ -183,7 +184,8 @@ class PatternAction:
             raise ValueError(f"R must hold zeros and ones in the shape {(L, L)}, got shape {self.R.shape}")
         rows = self.R.sum(axis=1)
         if np.ptp(rows) or not 0 < rows[0] < L:
-            raise ValueError(f"R must have the same number of ones, 1..{L - 1}, in every row, got {rows.min():g}..{rows.max():g}")
+            raise ValueError(f"R must have the same number of ones, 1..{L - 1}, in every row, "
+                             f"got {rows.min():g}..{rows.max():g}")
         self.setup, self.regular = setup, RegularAction(setup, int(rows[0]), scale)
 
     def attention(self, U: Array) -> Array:

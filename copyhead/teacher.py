@@ -3,8 +3,9 @@
     y^a = sum_k A_k sum_b R_k[a, b] x^b
 
 R_k is a pattern of zeros and ones with the same number of ones in every row.  Most often it is a lag, R_k[a, a - lag_k] = 1
-with positions cyclic.  The book's copy task is one lag, 1, with the identity as its value map.  What the action of a student sees of the maps is
-their overlap on centred tokens, W[k, j] = tr A_k^T (1 - J/V) A_j (1 - J/V), and the size of the mean target.
+with positions cyclic.  The book's copy task is one lag, 1, with the identity as its value map.  What the action of a student
+sees of the maps is their overlap on centred tokens, W[k, j] = tr A_k^T (1 - J/V) A_j (1 - J/V), and the size of the mean
+target.
 A span of lags is a pattern too, ``patterns.circulant``.
 """
 
@@ -78,7 +79,8 @@ class Teacher:
                              f"got shape {self._patterns.shape}")
         rows = self._patterns.sum(axis=2)
         if np.ptp(rows, axis=1).any() or not rows.all():
-            raise ValueError(f"patterns must have the same number >= 1 of ones in every row, got {rows.min():g}..{rows.max():g}")
+            raise ValueError("patterns must have the same number >= 1 of ones in every row, "
+                             f"got {rows.min():g}..{rows.max():g}")
         self.sizes = rows[:, 0].astype(int)
 
     @cached_property
