@@ -117,7 +117,7 @@ def _scale_interval(exposure: float, d: int, level: float) -> tuple[float, float
 def shape_score(remaining: ArrayLike, horizon: ArrayLike = np.inf) -> Array:
     """Slope of the gamma log-likelihood at shape 1, over sqrt(number of runs); shape (..., n) gives (...).
 
-    ``remaining`` are times after the lag, inf where censored at ``horizon`` (broadcasts).
+    ``remaining`` are times after the lag, inf where censored at ``horizon`` (broadcasts).  Not finite without an event.
     """
     t, c = np.broadcast_arrays(np.asarray(remaining, float), np.asarray(horizon, float))
     seen = np.isfinite(t)
@@ -125,7 +125,7 @@ def shape_score(remaining: ArrayLike, horizon: ArrayLike = np.inf) -> Array:
     x = x * (seen.sum(axis=-1) / x.sum(axis=-1))[..., None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         tail = np.where(seen, 0.0, np.exp(np.minimum(x, 600)) * exp1(np.minimum(x, 600)))
-    return np.asarray((np.log(x) + tail + np.euler_gamma).sum(axis=-1) / np.sqrt(x.shape[-1]))
+        return np.asarray((np.log(x) + tail + np.euler_gamma).sum(axis=-1) / np.sqrt(x.shape[-1]))
 
 
 def shape_test(times: ArrayLike, horizon: ArrayLike = np.inf, draws: int = 4000, seed: int = 0) -> tuple[float, float]:
