@@ -25,9 +25,11 @@ import execute  # noqa: E402
 from myst_blocks import Block, ExportError, Grammar, walk  # noqa: E402
 from myst_book import Book, Page, load_book, make_page  # noqa: E402
 from pybtex.database import BibliographyData  # noqa: E402
+from quiz_file import load_quiz, quiz_path  # noqa: E402
 
 EXTENSIONS = frozenset({"colon_fence", "dollarmath", "amsmath", "deflist", "tasklist"})
-ENDING = ["Takeaways", "Symbols introduced", "Exercises", "Next"]
+ENDING = ["Takeaways", "Symbols introduced", "Quiz", "Exercises", "Next"]
+MOST_QUESTIONS = 6
 GAIN = re.compile(r"\*(warm-up|core|challenge|open) · (\d+) min · you gain: [^*\n]+\*")
 PICTURE = re.compile(r"\b(?:slider_figure|panel|figure|subplots|plot|imshow|heatmap|show)\s*\(")
 PREFIXES = {"math": "eq-", "exercise": "ex-", "figure": "fig-"}
@@ -85,11 +87,12 @@ def header(text: str) -> list[str]:
 
 
 def ending(text: str, last: bool = False) -> list[str]:
-    """The last four sections; the last of them is one sentence with a link to the next chapter."""
+    """The last five sections; the last of them is one sentence with a link to the next chapter."""
     titles = [title for title, _ in sections(text)]
-    if titles[-4:] != ENDING:
-        return [f"the chapter ends with the sections {titles[-4:]}"]
-    if empty := [title for title, body in sections(text)[-4:] if not body.strip()]:
+    wanted = ENDING if "Quiz" in titles else [title for title in ENDING if title != "Quiz"]
+    if titles[-len(wanted) :] != wanted:
+        return [f"the chapter ends with the sections {titles[-len(wanted):]}"]
+    if empty := [title for title, body in sections(text)[-len(wanted) :] if not body.strip()]:
         return [f"empty sections: {empty}"]
     hand_over = sections(text)[-1][1].strip()
     plain = re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", hand_over)
@@ -137,6 +140,18 @@ def exercises(text: str) -> list[str]:
     return complaints
 
 
+def quiz(text: str) -> list[str]:
+    """The section Quiz holds the directive and nothing else, and no other section has one."""
+    complaints = []
+    for title, body in sections(text):
+        found = len(directives(body, "quiz"))
+        if title == "Quiz" and (found != 1 or len(constructs(body)) != 1):
+            complaints.append("the section Quiz is not just the directive")
+        if title != "Quiz" and found:
+            complaints.append(f"a quiz in the section {title}")
+    return complaints
+
+
 def images(text: str) -> list[str]:
     """Alternative text says what is seen, in 20 characters or more."""
     alts = [block.option("alt") for block in directives(text, "figure")]
@@ -160,7 +175,7 @@ def labels(text: str) -> list[str]:
 
 
 RULES: list[Callable[[str], list[str]]] = [
-    *(header, ending, short_cells, picture, assertion, exercises, images, labels),
+    *(header, ending, short_cells, picture, assertion, exercises, quiz, images, labels),
 ]
 
 
@@ -227,6 +242,11 @@ slider_figure([1], draw)
 
 None.
 
+## Quiz
+
+```{quiz}
+```
+
 ## Exercises
 
 ```{exercise} First
@@ -275,6 +295,7 @@ REFUSED: list[tuple[Callable[[str], list[str]], str, str, str]] = [
     (header, "see.\n", "see, in 3 CPU minutes.\n", "CPU time"),
     (ending, "## Takeaways", "## Summary", "ends with the sections"),
     (ending, "## Symbols introduced", "## Symbols", "ends with the sections"),
+    (ending, "## Quiz", "## Questions", "ends with the sections"),
     (ending, "## Next", "## Outlook\n\n## Next", "ends with the sections"),
     (ending, "## Takeaways\n\n- One.\n", "## Takeaways\n", "empty sections"),
     (ending, "(other.md).\n", "(other.md). And more.\n", "one sentence"),
@@ -290,6 +311,9 @@ REFUSED: list[tuple[Callable[[str], list[str]], str, str, str]] = [
     (exercises, "· 60 min ·", "·", "difficulty, minutes and gain: Second"),
     (exercises, "you gain: more", "", "difficulty, minutes and gain: Second"),
     (exercises, "{solution-start} ex-good-1", "{solution-start} ex-good-2", "without a solution: First"),
+    (quiz, "## Quiz\n", "## Quiz\n\nText.\n", "not just the directive"),
+    (quiz, "```{quiz}\n```\n", "Later.\n", "not just the directive"),
+    (quiz, "None.\n", "```{quiz}\n```\n", "a quiz in the section Symbols introduced"),
     (images, "A line that rises to the right", "a.png", "alternative text 'a.png'"),
     (images, "## Body\n", "## Body\n\n```{figure} a.png\n```\n", "alternative text ''"),
     (labels, "(eq-good-x)", "(good-x)", "good-x does not start with eq-"),
@@ -359,6 +383,15 @@ def test_chapter_keeps_the_contract(page: Page) -> None:
         complaint for rule in RULES for complaint in (ending(page.text, last) if rule is ending else rule(page.text))
     ]
     assert complaints == []
+
+
+@pytest.mark.parametrize("page", chapters(), ids=lambda page: page.name)
+def test_chapter_shows_its_quiz(page: Page) -> None:
+    path = quiz_path(ROOT, page.name)
+    shown = bool(directives(page.text, "quiz"))
+    assert shown == path.exists(), f"{path.relative_to(ROOT)} and the directive {{quiz}} come together"
+    if shown:
+        assert 3 <= len(load_quiz(path)) <= MOST_QUESTIONS
 
 
 def test_cells_of_the_book_are_short() -> None:

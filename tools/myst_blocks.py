@@ -31,6 +31,7 @@ OPTIONS = {
     "solution-end": set[str](),
     "margin": COMMON,
     "glossary": {"sorted"},
+    "quiz": set[str](),
 }
 ADMONITIONS = {
     "note": "Note",

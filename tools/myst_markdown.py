@@ -11,6 +11,7 @@ from markdown_it.tree import SyntaxTreeNode
 from myst_blocks import ADMONITIONS, Block, ExportError, blocks
 from myst_book import Book, Page
 from myst_inline import Inline
+from quiz_file import QuizError, load_quiz, markdown, quiz_path
 
 ENVIRONMENT = re.compile(r"\\begin\{([a-z]+\*?)\}(?:(?!\\begin\{).)*?\\end\{\1\}", re.DOTALL)
 GROUP = re.compile(r"(?<!\\)\{[^{}]*\}")
@@ -101,9 +102,21 @@ class Markdown:
             return quote(self.statement(block))
         if name == "margin":
             return quote(self.titled(block, block.argument, quoted=True))
+        if name == "quiz":
+            return self.quiz(block)
         if name in ADMONITIONS:
             return self.admonition(block, quoted)
         raise self.error(block.line, f"cannot be exported: {{{name}}}")
+
+    def quiz(self, block: Block) -> str:
+        """The questions of the page's quiz file, with folded answers."""
+        if block.argument or block.content.strip():
+            raise self.error(block.line, "{quiz} has neither argument nor body: it shows the quiz file of the page")
+        try:
+            questions = load_quiz(quiz_path(self.book.root, self.page.name))
+        except QuizError as error:
+            raise self.error(block.line, str(error)) from None
+        return self.inline.render(markdown(questions), block.line)
 
     def body(self, block: Block, quoted: bool) -> str:
         return self.render(block.content, block.body_line, quoted)
