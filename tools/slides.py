@@ -55,7 +55,6 @@ def configuration(root: Path, chosen: list[Deck], folder: Path) -> dict:
         "language": "en",
         "project": "Phase transitions in attention",
         "myst_enable_extensions": ["colon_fence", "dollarmath", "deflist"],
-        "suppress_warnings": ["toc.not_included"],
         "highlight_language": "none",
         "html_extra_path": [str(root / "vendor")],
         "html_copy_source": False,

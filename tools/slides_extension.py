@@ -77,13 +77,19 @@ class FromChapters(SphinxDirective):
 
 
 class ChapterEquation(FromChapters):
-    """A formula by its label."""
+    """A formula by its label; ``size`` in per cent of the usual one."""
+
+    option_spec = {"size": directives.positive_int}
 
     def show(self, argument: str) -> list[nodes.Node]:
         equation = self.sources.equation(argument)
         formula = nodes.math_block(equation.tex, equation.tex, nowrap=False, number=None, label=None)
         self.set_source_info(formula)
-        return [formula, origin(f"{equation.page.title}, {equation.number}")]
+        source = nodes.paragraph("", f"{equation.page.title}, {equation.number}", classes=["origin"])
+        if "size" not in self.options:
+            return [formula, source]
+        opening = nodes.raw("", f'<div style="font-size:{self.options["size"]}%">', format="html")
+        return [opening, formula, nodes.raw("", "</div>", format="html"), source]
 
 
 class ChapterFigure(FromChapters):
@@ -124,10 +130,6 @@ class Notes(SphinxDirective):
         return [timing, tags[0], head, *content.children, tags[1]]
 
 
-def origin(text: str) -> nodes.Node:
-    return nodes.paragraph("", text, classes=["origin"])
-
-
 def chapter_role(
     name: str, rawtext: str, text: str, lineno: int, inliner: Inliner, options: object = None, content: object = None
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
@@ -148,10 +150,16 @@ def open_book(app: Sphinx, config: Config) -> None:
     config.slides_sources = Sources(load_book(Path(config.slides_root)))
 
 
+def stand_alone(app: Sphinx, doctree: nodes.document) -> None:
+    """A deck is in no table of contents."""
+    app.env.metadata[app.env.docname]["orphan"] = "true"
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("slides_root", "", "env", str)
     app.add_config_value("slides_sources", None, "")
     app.connect("config-inited", open_book)
+    app.connect("doctree-read", stand_alone)
     app.add_directive("chapter-equation", ChapterEquation)
     app.add_directive("chapter-figure", ChapterFigure)
     app.add_directive("notes", Notes)
