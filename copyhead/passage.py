@@ -31,6 +31,7 @@ from copyhead.barrier import Profile
 from copyhead.validation import real_array
 
 Array = NDArray[np.float64]
+FINEST = 0.3                     # kT: intervals over which F changes by more are divided
 
 
 class Passage:
@@ -39,7 +40,7 @@ class Passage:
     Parameters
     ----------
     profile : Profile
-        F on its grid, in kT.  Steps of F between neighbours should be below one.
+        F on its grid, in kT; between grid points F and D are linear.
     D : number or array of the shape of the grid
     start, end : points of the range of the grid
 
@@ -55,10 +56,12 @@ class Passage:
             raise ValueError(f"start < end must lie in [{x[0]:.4g}, {x[-1]:.4g}], got {start!r} and {end!r}")
         mobility = np.broadcast_to(real_array("D", D, low=0.0), x.shape)
         last = int(np.searchsorted(x, end))                          # the first grid point at the end or beyond absorbs
-        h = np.diff(x)[:last]
+        pieces = np.ceil(np.abs(np.diff(F)[:last]) / FINEST).astype(int) + 1
+        fine = np.append(np.repeat(x[:last], pieces) + _fractions(pieces) * np.repeat(np.diff(x)[:last], pieces), x[last])
+        x, F, mobility = fine, np.interp(fine, x, F), np.interp(fine, x, mobility)
+        last, h = len(x) - 1, np.diff(x)
         width = np.append(h[:1] / 2, (h[1:] + h[:-1]) / 2)           # of the cell around each point before the end
-        rate = (mobility[1:] + mobility[:-1])[:last] / 2 / h
-        half = np.diff(F)[:last] / 2
+        rate, half = (mobility[1:] + mobility[:-1]) / 2 / h, np.diff(F) / 2
         self._up = rate / width * np.exp(-half)                      # from i to i + 1, i < last
         self._down = np.append(0.0, rate[:-1] / width[1:] * np.exp(half[:-1]))       # from i to i - 1
         self._first = int(np.abs(x[:last] - start).argmin())         # a passage starts at a grid point
@@ -102,6 +105,12 @@ class Passage:
             u = solve_banded((1, 1), left, solve_banded((1, 1), left, u + (1 - 2 * c) * dt * moved))
             kept.append(float(u[self._first]))
         return np.interp(t, dt * np.arange(steps + 1), kept)
+
+
+def _fractions(pieces: NDArray[np.intp]) -> Array:
+    """0, 1/k, ..., (k-1)/k for each k of ``pieces``, one after the other."""
+    start = np.repeat(np.cumsum(pieces) - pieces, pieces)
+    return (np.arange(pieces.sum()) - start) / np.repeat(pieces, pieces)
 
 
 def fold_mean(z: ArrayLike) -> float | Array:

@@ -19,6 +19,13 @@ def test_drift_and_diffusion_on_a_line() -> None:
     assert walk.variation == pytest.approx(np.sqrt(2 * d / v**3) / (d / v), rel=2e-3)
 
 
+def test_a_steep_slope_is_as_exact_as_a_gentle_one() -> None:
+    """Twenty grid points, a thousand kT: the clock, and its weak-noise spread."""
+    x = np.linspace(-0.5, 1, 31)
+    walk = Passage(Profile(x, -1000 * x), 0.001, 0.0, 1.0)
+    assert walk.mean == pytest.approx(1.0, rel=0.01) and walk.variation == pytest.approx(np.sqrt(2 / 1000), rel=0.01)
+
+
 def test_mean_is_the_double_integral_with_a_diffusion_that_varies() -> None:
     x = np.linspace(-2.2, 2.2, 3000)
     F, D = 3 * (x**2 - 1) ** 2 - 0.5 * x, 1 + 0.5 * np.sin(x)
