@@ -139,7 +139,7 @@ def test_quiz_of_the_book(path: Path) -> None:
     """It is well formed, belongs to a page that shows it, and its links, terms and citations lead somewhere."""
     questions = load_quiz(path)
     page = book().pages[f"book/{path.relative_to(ROOT / 'book' / 'quizzes').with_suffix('').as_posix()}"]
-    assert "```{quiz}" in page.text
+    assert "```{quiz}" in page.text or "```{self-test}" in page.text
     assert Inline(book(), page).render(markdown(questions), 1)
     texts = [question.text for question in questions]
     assert len(set(texts)) == len(texts)

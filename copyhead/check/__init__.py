@@ -65,6 +65,7 @@ def _modules() -> tuple[ModuleType, ...]:
         networks,
         other_tasks,
         precursors,
+        primers,
         prior,
         prior_action,
         same_token,
@@ -81,8 +82,8 @@ def _modules() -> tuple[ModuleType, ...]:
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training, langevin, coverage, mixing)
-    return (start, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token, *experiments,
-            endpoints, precursors, finite_width, depth, many_heads)
+    return (start, primers, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token,
+            *experiments, endpoints, precursors, finite_width, depth, many_heads)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
