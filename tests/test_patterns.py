@@ -2,7 +2,19 @@
 import numpy as np
 import pytest
 
-from copyhead.patterns import G_star, J, coverage, order_parameters, pattern
+from copyhead.patterns import (
+    G_star,
+    J,
+    circulant,
+    column_bias,
+    coverage,
+    order_parameters,
+    overlaps,
+    pattern,
+    project,
+    random_regular,
+    random_rows,
+)
 
 
 @pytest.mark.parametrize("L", [2, 3, 8, 25])
@@ -60,3 +72,64 @@ def test_a_matrix_that_is_not_square_is_refused(bad):
             function(bad)
     with pytest.raises(ValueError, match="^L must be"):
         G_star(1)
+
+
+@pytest.mark.parametrize(("L", "s"), [(7, 1), (12, 3), (25, 20)])
+def test_random_regular_patterns(L, s):
+    R = random_regular(L, s, seed=4)
+    assert np.isin(R, (0, 1)).all() and np.all(R.sum(axis=0) == s) and np.all(R.sum(axis=1) == s)
+    assert np.array_equal(R, random_regular(L, s, seed=4)) and not np.array_equal(R, random_regular(L, s, seed=5))
+
+
+def test_random_regular_patterns_have_random_overlaps():
+    """Two patterns share s^2 ones on average (each entry is one with probability s / L): 200 pairs, 5 standard errors."""
+    R = np.array([random_regular(12, 3, seed) for seed in range(400)])
+    shared = np.einsum("nab,nab->n", R[:200], R[200:])
+    assert abs(shared.mean() - 9) < 5 * shared.std() / np.sqrt(200)
+
+
+def test_random_rows_are_irregular_as_chance_has_it():
+    """Column sums of independent rows are binomial, variance s (1 - s / L): 300 patterns, 5 standard errors."""
+    columns = np.array([random_rows(20, 3, seed).sum(axis=0) for seed in range(300)])
+    variance = np.mean((columns - 3) ** 2, axis=1)
+    assert abs(variance.mean() - 3 * (1 - 3 / 20)) < 5 * variance.std() / np.sqrt(300)
+    assert np.all(random_rows(20, 3, 0).sum(axis=1) == 3)
+
+
+def test_circulants():
+    assert np.array_equal(circulant(6, [1]), G_star(6))
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    np.testing.assert_allclose(circulant(6, [0, 2]) @ X, X + np.roll(X, 2, axis=0))
+
+
+def test_projection_on_any_patterns():
+    L = 9
+    rng = np.random.default_rng(0)
+    basis = np.stack([J(L) / L, G_star(L) / np.sqrt(L)])
+    G = rng.standard_normal((4, L, L))
+    np.testing.assert_allclose(project(G, basis), np.stack(order_parameters(G), axis=-1), atol=1e-13)
+    more = np.concatenate([basis, [circulant(L, [3, 4]), random_rows(L, 2, 0)]])
+    coefficients = rng.standard_normal((3, 4))
+    np.testing.assert_allclose(project(np.tensordot(coefficients, more, 1), more), coefficients, atol=1e-12)
+    np.testing.assert_allclose(project(np.tensordot(coefficients[0], more, 1), more), coefficients[0], atol=1e-12)
+    np.testing.assert_allclose(np.diag(overlaps(more, more)), [1, 1, 2 * L, 2 * L])
+
+
+def test_column_bias():
+    R = random_rows(12, 3, seed=1)
+    assert column_bias(J(12) / 12, R) == pytest.approx(0, abs=1e-13)
+    assert column_bias(R / 3, R) == pytest.approx(1 / 3)
+    wanted = R.sum(axis=0) - 3
+    G = np.stack([J(12) / 12 + 0.05 * wanted / 12, J(12) / 12])
+    np.testing.assert_allclose(column_bias(G, R), [0.05, 0], atol=1e-13)
+
+
+def test_refused_patterns():
+    with pytest.raises(ValueError, match="R must have columns with different sums"):
+        column_bias(J(4), G_star(4))
+    with pytest.raises(ValueError, match="basis must be linearly independent, got 2 matrices of rank 1"):
+        project(J(4), np.stack([J(4), 2 * J(4)]))
+    with pytest.raises(ValueError, match=r"lags must be different integers in 0..5"):
+        circulant(6, [1, 1])
+    with pytest.raises(ValueError, match=r"s must be an integer in 1..L - 1 = 5, got 6"):
+        random_regular(6, 6)
