@@ -5,7 +5,7 @@ run then has an exposure, t_i or its horizon.  With d events among n runs:
 
 **Exponential**, density e^{-t/tau} / tau.  The likelihood is tau^-d e^{-exposure/tau}, so tau = (sum of exposures) / d.
 
-**Shifted exponential**: nothing before a lag s, then exponential.  The likelihood grows with s up to the first event, so
+**Shifted exponential**: nothing before a delay s, then exponential.  The likelihood grows with s up to the first event, so
 s = min t, too late by tau/n in the mean, for the first of n events comes at the rate n/tau.  After it the remaining times
 are again exponential and independent of it (no memory); 2 (remaining exposure) / tau is chi^2 with 2(d-1) degrees of
 freedom, and
@@ -54,7 +54,7 @@ def first_passage(time: ArrayLike, series: ArrayLike, threshold: float) -> Array
 
 @dataclass(frozen=True)
 class WaitingFit:
-    """A lag ``shift`` and a mean wait ``tau`` after it, with intervals at the level asked for; ``n`` runs, ``events``.
+    """A delay ``shift`` and a mean wait ``tau`` after it, with intervals at the level asked for; ``n`` runs, ``events``.
 
     ``mle_shift`` and ``mle_tau`` maximise the likelihood; ``shift`` and ``tau`` have their bias removed.
     """
@@ -74,7 +74,7 @@ class WaitingFit:
 
 
 def fit_exponential(times: ArrayLike, horizon: ArrayLike = np.inf, level: float = 0.95) -> WaitingFit:
-    """Exponential waiting times without a lag: ``shift`` is 0.
+    """Exponential waiting times without a delay: ``shift`` is 0.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def fit_exponential(times: ArrayLike, horizon: ArrayLike = np.inf, level: float 
 
 
 def fit_shifted_exponential(times: ArrayLike, horizon: ArrayLike = np.inf, level: float = 0.95) -> WaitingFit:
-    """A lag and an exponential wait after it; arguments as for ``fit_exponential``, with at least two events.
+    """A delay and an exponential wait after it; arguments as for ``fit_exponential``, with at least two events.
 
     Runs censored before the first event carry no information on the wait and are left out of the remaining exposure.
     """
@@ -117,21 +117,21 @@ def _scale_interval(exposure: float, d: int, level: float) -> tuple[float, float
 def shape_score(remaining: ArrayLike, horizon: ArrayLike = np.inf) -> Array:
     """Slope of the gamma log-likelihood at shape 1, over sqrt(number of runs); shape (..., n) gives (...).
 
-    ``remaining`` are times after the lag, inf where censored at ``horizon`` (broadcasts).  Not finite without an event.
+    ``remaining`` are times after the delay, inf where censored at ``horizon`` (broadcasts).  Not finite without an event.
     """
     t, c = np.broadcast_arrays(np.asarray(remaining, float), np.asarray(horizon, float))
     seen = np.isfinite(t)
     x = np.minimum(t, c)
     x = x * (seen.sum(axis=-1) / x.sum(axis=-1))[..., None]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        tail = np.where(seen, 0.0, np.exp(np.minimum(x, 600)) * exp1(np.minimum(x, 600)))
+        tail = 0.0 if seen.all() else np.where(seen, 0.0, np.exp(np.minimum(x, 600)) * exp1(np.minimum(x, 600)))
         return np.asarray((np.log(x) + tail + np.euler_gamma).sum(axis=-1) / np.sqrt(x.shape[-1]))
 
 
 def shape_test(times: ArrayLike, horizon: ArrayLike = np.inf, draws: int = 4000, seed: int = 0) -> tuple[float, float]:
     """(score, p): is what follows the first event exponential?  Two-sided p from ``draws`` simulated samples.
 
-    The first event is taken for the end of the lag, and the others, counted from it, are tested.  A positive score means
+    The first event is taken for the end of the delay, and the others, counted from it, are tested.  A positive score means
     more regular than exponential.  The simulation uses the fitted tau over the horizons at hand.  Arguments as for
     ``fit_exponential``, with at least three events.
     """
@@ -150,7 +150,7 @@ def shape_test(times: ArrayLike, horizon: ArrayLike = np.inf, draws: int = 4000,
 
 
 def shape_power(n: int, shape: float, level: float = 0.05, draws: int = 4000, seed: int = 0) -> float:
-    """Probability that ``shape_test`` at this level rejects n uncensored gamma times of this shape (and no lag).
+    """Probability that ``shape_test`` at this level rejects n uncensored gamma times of this shape (and no delay).
 
     At shape 1 it is the false-alarm rate.  Simulated: the error is below 1/(2 sqrt(draws)).
     """

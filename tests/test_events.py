@@ -15,7 +15,7 @@ from copyhead import events
 RUNS = 1000
 
 
-def lagged(rng: np.random.Generator, n: int, shift: float = 3.0, tau: float = 2.0) -> np.ndarray:
+def delayed(rng: np.random.Generator, n: int, shift: float = 3.0, tau: float = 2.0) -> np.ndarray:
     return shift + rng.exponential(tau, n)
 
 
@@ -48,7 +48,7 @@ def test_exponential_is_unbiased_under_censoring_where_ignoring_it_is_not() -> N
 def test_shifted_fit_has_no_bias_and_the_likelihood_has() -> None:
     rng = np.random.default_rng(1)
     n, shift, tau = 14, 3.0, 2.0
-    fits = [events.fit_shifted_exponential(lagged(rng, n)) for _ in range(RUNS)]
+    fits = [events.fit_shifted_exponential(delayed(rng, n)) for _ in range(RUNS)]
     mean = {name: np.mean([getattr(fit, name) for fit in fits]) for name in ("shift", "tau", "mle_shift", "mle_tau")}
     error = {"shift": tau / n * np.sqrt(n / (n - 1)), "tau": tau / np.sqrt(n - 1)}        # exact standard deviations
     for name, truth in (("shift", shift), ("tau", tau)):
@@ -59,7 +59,7 @@ def test_shifted_fit_has_no_bias_and_the_likelihood_has() -> None:
 
 def test_intervals_cover_as_often_as_they_say() -> None:
     rng = np.random.default_rng(2)
-    fits = [events.fit_shifted_exponential(lagged(rng, 14), level=0.9) for _ in range(RUNS)]
+    fits = [events.fit_shifted_exponential(delayed(rng, 14), level=0.9) for _ in range(RUNS)]
     assert within(np.mean([f.shift_interval[0] <= 3 <= f.shift_interval[1] for f in fits]), 0.9)
     assert within(np.mean([f.tau_interval[0] <= 2 <= f.tau_interval[1] for f in fits]), 0.9)
 
@@ -68,7 +68,7 @@ def test_intervals_under_censoring_at_a_fixed_horizon() -> None:
     """Not exact there: coverage within four per cent of 95 at 30 % censored."""
     rng = np.random.default_rng(3)
     horizon = 3 + 2 * np.log(1 / 0.3)
-    runs = [lagged(rng, 30) for _ in range(RUNS)]
+    runs = [delayed(rng, 30) for _ in range(RUNS)]
     fits = [events.fit_shifted_exponential(np.where(t < horizon, t, np.inf), horizon) for t in runs]
     for name, truth in (("shift_interval", 3.0), ("tau_interval", 2.0)):
         share = np.mean([getattr(f, name)[0] <= truth <= getattr(f, name)[1] for f in fits])
@@ -97,13 +97,13 @@ def test_score_is_the_slope_of_the_gamma_likelihood() -> None:
 
 def test_p_values_are_uniform_under_the_shifted_exponential() -> None:
     rng = np.random.default_rng(4)
-    p = [events.shape_test(lagged(rng, 20), draws=400, seed=i)[1] for i in range(300)]
+    p = [events.shape_test(delayed(rng, 20), draws=400, seed=i)[1] for i in range(300)]
     assert kstest(p, "uniform").pvalue > 1e-4                                             # the false-alarm rate
 
 
 def test_p_values_under_censoring_keep_their_level() -> None:
     rng = np.random.default_rng(5)
-    runs = [lagged(rng, 30) for _ in range(300)]
+    runs = [delayed(rng, 30) for _ in range(300)]
     p = [events.shape_test(np.where(t < 6, t, np.inf), 6.0, draws=400, seed=i)[1] for i, t in enumerate(runs)]
     assert np.mean(np.array(p) < 0.1) < 0.1 + 5 * np.sqrt(0.09 / 300)
 

@@ -12,29 +12,29 @@ from copyhead.check._properties import array, close, function, number, verdict
 Answer = Callable[..., Any]
 
 
-def lag_and_wait(answer: Answer) -> bool:
-    """``answer(times, horizon)``: lag and mean wait, both unbiased; ``times`` (n,), inf where censored at ``horizon``."""
+def delay_and_wait(answer: Answer) -> bool:
+    """``answer(times, horizon)``: delay and mean wait, both unbiased; ``times`` (n,), inf where censored at ``horizon``."""
     late = np.array([3.1, 3.4, 4.2, 5.0, 7.7])
     cut = np.where(late < 4.5, late, np.inf)
 
     def average(f: Answer, n: int, horizon: float, runs: int) -> np.ndarray:
-        """Mean of the answer over samples with lag 3 and wait 2."""
+        """Mean of the answer over samples with delay 3 and wait 2."""
         times = 3 + np.random.default_rng(0).exponential(2.0, (runs, n))
         return np.mean([f(np.where(t < horizon, t, np.inf), horizon) for t in times], axis=0)
 
     return verdict(
         answer,
-        function("times, horizon", (late, 20.0), array((2,), "two numbers, the lag and the wait")),
+        function("times, horizon", (late, 20.0), array((2,), "two numbers, the delay and the wait")),
         [
-            ("where nothing is censored, lag plus wait is the mean time",
+            ("where nothing is censored, delay plus wait is the mean time",
              lambda f: close(np.sum(f(late, 20.0)), late.mean())),
-            ("a clock that starts earlier moves the lag and not the wait",
+            ("a clock that starts earlier moves the delay and not the wait",
              lambda f: close(np.subtract(f(late + 2, 22.0), f(late, 20.0)), [2.0, 0.0])),
             ("the unit of time does not matter", lambda f: close(f(60 * cut, 270.0), 60 * np.asarray(f(cut, 4.5)))),
             ("runs without an event count with the time they were watched: watching longer in vain, the wait is longer",
              lambda f: f(cut, 9.0)[1] > f(cut, 4.5)[1] > f(cut[:3], 4.5)[1]),
             ("the order of the runs does not matter", lambda f: close(f(cut[::-1], 4.5), f(cut, 4.5))),
-            ("over three thousand samples of six runs the means are right, of lag and wait, within five standard errors",
+            ("over three thousand samples of six runs the means are right, of delay and wait, within five standard errors",
              lambda f: np.all(np.abs(average(f, 6, np.inf, 3000) - [3, 2]) < 5 * np.array([0.365, 0.894]) / np.sqrt(3000))),
             ("with a third censored they are right too, in large samples",
              lambda f: np.all(np.abs(average(f, 400, 5.2, 100) - [3, 2]) < 0.05)),
