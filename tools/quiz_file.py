@@ -58,7 +58,8 @@ def load_quiz(path: Path) -> list[Question]:
     try:
         found = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise QuizError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+        hint = " (a text with a colon needs >- and a line of its own)" if "mapping values" in str(error) else ""
+        raise QuizError(f"{path}: cannot be read: {' '.join(str(error).split())}{hint}") from None
     if not isinstance(found, list) or not found:
         raise QuizError(f"{path}: must be a list of questions (each begins with '- question:')")
     return [question(entry, f"{path}: question {number}") for number, entry in enumerate(found, 1)]
