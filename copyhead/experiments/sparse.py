@@ -28,6 +28,7 @@ from copyhead.teacher import sparse_teacher
 Array = NDArray[np.float64]
 V, TOLERANCE = 5, 1e-2
 PROGRESS = 0.1
+LOST = 0.02                                              # two states whose shares differ by less are one
 CASES = {"25, 1": (25, 1, "circulant"), "50, 2": (50, 2, "circulant"), "50, 2 random": (50, 2, "random"),
          "75, 3": (75, 3, "random")}                     # L, s and how the pattern is drawn
 ROWS = (50, 2)                                           # L, s of ``popular``
@@ -59,28 +60,31 @@ class SparseNetwork:
         return float(np.vdot(self.attention(M), self.R) / len(self.R))
 
 
-def jump(case: str, seed: int, attempts: int = 6) -> Mapping[str, Any]:
+def jump(case: str, seed: int, attempts: int = 8) -> Mapping[str, Any]:
     """P of equal action on the data set ``seed``, and the shares of attention of both states there.
 
-    Newton steps with the slope L (loss difference) / (2 sigma2), along states followed from one P to the next.
+    Newton steps with the slope L (loss difference) / (2 sigma2), along states followed from one P to the next.  Where the
+    copying state is lost, the search goes on at a larger P from the theory's states; all NaN if it never ends.
     """
     L, s, kind = CASES[case]
     R = circulant(L, range(1, s + 1)) if kind == "circulant" else random_regular(L, s, seed)
-    theory, P, step = RegularAction(Setup(L, V), s), 270, 0.0
+    theory, P = RegularAction(Setup(L, V), s), 270
     found: list[Array] = []
-    shares = [0.0, 0.0]
     for _ in range(attempts):
         network = SparseNetwork(R, P, seed)
         if not found:
             found = [network.planted(state.ell * R) for state in sorted(theory.minima(P), key=lambda state: state.ell)]
         fits = [network.fit(M) for M in found]
         found, shares = [fit.M for fit in fits], [network.share(fit.M) for fit in fits]
+        if shares[1] - shares[0] < LOST:
+            found, P = [], P + 4
+            continue
         losses = [network.action.loss(M) for M in found]
         step = (fits[1].action - fits[0].action) / (L * (losses[0] - losses[1]) / (2 * network.setup.sigma2))
-        if abs(step) < 0.5:
-            break
+        if abs(step) < 0.7:
+            return {"P": P + step, "step": step, "before": shares[0], "after": shares[1]}
         P += int(np.rint(step))
-    return {"P": P + step, "step": step, "before": shares[0], "after": shares[1]}
+    return dict.fromkeys(("P", "step", "before", "after"), np.nan)
 
 
 def grown(target: str, s: int, seed: int, L: int = 25) -> Mapping[str, Any]:
