@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, value_at, verdict
 from copyhead.fit import fit_map
 from copyhead.linear import LinearAction
 from copyhead.setup import Setup
@@ -46,6 +46,32 @@ def thresholds(answer: Answer) -> bool:
             ("linear attention cannot tell which of the two variances grew, softmax attention can", tells_them_apart),
             ("the first number is right for other variances too", lambda f: all(switches_on(f, *c) for c in cases)),
             ("so is the second", lambda f: all(jumps(f, *c) for c in cases)),
+        ],
+    )
+
+
+def critical_formula(answer: Any) -> bool:
+    """``answer`` is P_c of linear attention at L = 25, V = 5, a SymPy expression in f, sigma2, g_O and g_W."""
+    unit = LinearAction(Setup(25, 5, sigma2=1.0)).critical_P
+
+    def at(value: Any, sigma2: float, g_O: float, g_W: float, f: float = unit) -> float:
+        return value_at(value, {"f": f, "sigma2": sigma2, "g_O": g_O, "g_W": g_W}).real
+
+    def package(value: Any, *setting: float) -> bool:
+        return close(at(value, *setting), LinearAction(Setup(25, 5, *setting)).critical_P)
+
+    return verdict(
+        answer,
+        expression("f", "sigma2", "g_O", "g_W"),
+        [
+            ("with noise and variances one it is f", lambda e: close(at(e, 1.0, 1.0, 1.0), unit)),
+            ("twice the noise is paid with twice the data", lambda e: close(at(e, 2.0, 0.7, 3.0), 2 * at(e, 1.0, 0.7, 3.0))),
+            ("a factor that moves from the readout to the attention changes nothing",
+             lambda e: close(at(e, 1.0, 1.0, 1.0), at(e, 1.0, 1 / 2.25, 2.25))),
+            ("a wider prior needs fewer data", lambda e: at(e, 1.0, 2.0, 1.0) < at(e, 1.0, 1.0, 1.0)),
+            ("it is the critical point of the package, for three other settings",
+             lambda e: package(e, 7.0, 0.3, 2.0) and package(e, 30.0, 4.0, 1.0) and package(e, 1.0, 1.0, 0.1)),
+            ("it is proportional to f", lambda e: close(at(e, 3.0, 2.0, 5.0, 2.0), 2 * at(e, 3.0, 2.0, 5.0, 1.0))),
         ],
     )
 
