@@ -44,7 +44,9 @@ class LinearMap:
     @classmethod
     def random(cls, S: int, s: int, seeds: Sequence[int]) -> LinearMap:
         """A random pattern for each seed, with s ones in every row and column, 1 <= s <= S."""
-        if whole_number("s", s, 1) == whole_number("S", S, 2):
+        if whole_number("s", s, 1) > whole_number("S", S, 2):
+            raise ValueError(f"s must be an integer in 1..S = {S}, got {s}")
+        if s == S:
             return cls(np.ones((len(seeds), S, S)))
         return cls(np.array([random_regular(S, s, seed) for seed in seeds]))
 
