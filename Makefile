@@ -17,10 +17,11 @@ help:
 
 env: $(READY)
 
-$(READY): requirements.txt pyproject.toml
+$(READY): requirements.txt requirements-slides.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --requirement requirements.txt
+	$(BIN)/pip install --quiet --no-deps --requirement requirements-slides.txt
 	$(BIN)/pip install --quiet --no-deps --editable .
 	@touch $@
 
@@ -61,7 +62,6 @@ stored: $(READY)
 
 # The decks take formulas from the chapters, figures from the executed notebooks.
 slides: notebooks
-	$(BIN)/pip install --quiet --no-deps --requirement requirements-slides.txt
 	$(BIN)/python tools/slides.py
 
 gpu: $(READY)

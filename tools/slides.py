@@ -14,16 +14,20 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from myst_blocks import ExportError
-from myst_book import load_book
+from myst_book import Book, load_book
 from slides_sources import DECKS, Deck, Sources, complaints, decks
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 ROOT = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-REVEAL = {
+REVEAL: dict[str, Any] = {
     "width": 1280,
     "height": 720,
     "margin": 0,
@@ -44,8 +48,8 @@ class Complaints(Exception):
         super().__init__("\n".join(found))
 
 
-def configuration(root: Path, chosen: list[Deck], folder: Path) -> dict:
-    """Configuration of Sphinx for these decks, which lie in ``folder``."""
+def configuration(root: Path, chosen: list[Deck]) -> dict:
+    """Configuration of Sphinx for these decks."""
     style = root / DECKS / "_static"
     return {
         "extensions": ["myst_parser", "sphinx.ext.mathjax", "sphinx_revealjs", "slides_extension"],
@@ -70,25 +74,32 @@ def configuration(root: Path, chosen: list[Deck], folder: Path) -> dict:
     }
 
 
-def build(root: Path, out: Path, names: list[str] | None = None, folder: Path | None = None) -> list[Deck]:
-    """Write the decks ``names`` (all of them by default) from ``folder`` to ``out``; return them.
+def chosen_decks(book: Book, names: list[str] | None = None) -> list[Deck]:
+    """The decks ``names``, all of them by default; raises Complaints for a name that no deck has."""
+    known = decks(book)
+    chosen = [deck for deck in known if not names or deck.name in names]
+    if not chosen or (names and len(chosen) != len(set(names))):
+        raise Complaints([f"no such deck among {names}; there are: {', '.join(deck.name for deck in known)}"])
+    return chosen
 
-    Raises Complaints, with a line for every fault of a deck, before anything is written.
+
+def build(root: Path, out: Path, names: list[str] | None = None) -> list[Deck]:
+    """Write the decks ``names`` (all of them by default) to the folder ``out``, which is emptied; return them.
+
+    Raises Complaints, with a line for every fault of a deck, before anything is written, and ExportError for a
+    fault of the book.
     """
-    folder = folder or root / DECKS
     book = load_book(root)
-    chosen = [deck for deck in decks(book, folder) if not names or deck.name in names]
-    if not chosen or (names and len(chosen) != len(names)):
-        known = ", ".join(deck.name for deck in decks(book, folder))
-        raise ExportError(folder, 1, f"no such deck among {names}; there are: {known}")
+    chosen = chosen_decks(book, names)
     sources = Sources(book)
     if found := [fault for deck in chosen for fault in complaints(deck, sources)]:
         raise Complaints(found)
+    folder = root / DECKS
     shutil.rmtree(out, ignore_errors=True)
     with patch_docutils(), docutils_namespace():
         app = Sphinx(
             str(folder), None, str(out), str(out / ".doctrees"), "revealjs",
-            confoverrides=configuration(root, chosen, folder), status=None, warning=sys.stderr,
+            confoverrides=configuration(root, chosen), status=None, warning=sys.stderr,
             freshenv=True, warningiserror=True, keep_going=True,
         )
         app.build(force_all=True)
@@ -125,20 +136,25 @@ def find_browser() -> str | None:
     return next((path for path in map(shutil.which, names) if path), None)
 
 
-def print_pdf(out: Path, chosen: list[Deck], browser: str) -> None:
-    """A PDF of every deck, one page a slide."""
+def print_deck(browser: Browser, out: Path, deck: Deck) -> None:
+    """The PDF of a deck in ``out``, one page a slide."""
+    page = browser.new_page(viewport={"width": REVEAL["width"], "height": REVEAL["height"]})
+    page.goto((out / f"{deck.name}.html").resolve().as_uri() + "?print-pdf")
+    page.wait_for_selector(".reveal.ready .pdf-page", state="attached")
+    page.evaluate("() => window.MathJax?.startup?.promise ?? null")
+    page.pdf(path=out / f"{deck.name}.pdf", prefer_css_page_size=True, print_background=True)
+    page.close()
+
+
+def print_decks(path: str, out: Path, chosen: list[Deck]) -> None:
+    """A PDF of every deck, by the Chromium at ``path``."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         for deck in chosen:
-            page = chromium.new_page(viewport={"width": 1280, "height": 720})
-            page.goto((out / f"{deck.name}.html").resolve().as_uri() + "?print-pdf")
-            page.wait_for_selector(".reveal.ready .pdf-page", state="attached")
-            page.evaluate("() => window.MathJax?.startup?.promise ?? null")
-            page.pdf(path=out / f"{deck.name}.pdf", prefer_css_page_size=True, print_background=True)
-            page.close()
-        chromium.close()
+            print_deck(browser, out, deck)
+        browser.close()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -161,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     elif browser is None:
         print("slides: no PDF, because Chromium was not found (Debian: apt-get install chromium)")
     else:
-        print_pdf(options.out, chosen, browser)
+        print_decks(browser, options.out, chosen)
         print(f"slides: a PDF beside each of the {len(chosen)} decks")
     print(f"Open this address in a browser:\n  {(options.out / 'index.html').resolve().as_uri()}")
     return 0

@@ -138,11 +138,10 @@ class Deck:
         return sum(int(note.argument) for _, slide in self.slides for note in self.notes(slide))
 
 
-def decks(book: Book, folder: Path | None = None) -> list[Deck]:
+def decks(book: Book) -> list[Deck]:
     """Every deck, in the order of the numbers in the names."""
-    config = next(iter(book.pages.values())).grammar.extensions
-    paths = (folder or book.root / DECKS).glob("*.md")
-    return [Deck(path, config) for path in sorted(paths, key=order)]
+    extensions = next(iter(book.pages.values())).grammar.extensions
+    return [Deck(path, extensions) for path in sorted((book.root / DECKS).glob("*.md"), key=order)]
 
 
 def order(path: Path) -> tuple[int, str]:
