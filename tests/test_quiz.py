@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -145,3 +146,12 @@ def test_quiz_of_the_book(path: Path) -> None:
     assert len(set(texts)) == len(texts)
     for question in questions:
         assert all(len(option.why) >= 20 for option in question.options) and len(question.options) <= len(LETTERS)
+
+
+def test_right_options_cannot_be_guessed() -> None:
+    """Over the book, neither their place nor their length gives them away."""
+    single = [question for path in FILES for question in load_quiz(path) if question.kind == "one"]
+    place = Counter(next(i for i, option in enumerate(q.options) if option.correct) for q in single)
+    assert max(place.values()) <= 0.4 * len(single), place
+    longest = sum(max(q.options, key=lambda option: len(option.text)).correct for q in single)
+    assert longest <= 0.4 * len(single), f"{longest} of {len(single)}"
