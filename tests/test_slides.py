@@ -153,7 +153,8 @@ def small(tmp_path: Path) -> Path:
     (tmp_path / "course/slides/1-deck.md").write_text(DECK)
     notebook = nbformat.v4.new_notebook()
     picture = nbformat.v4.new_output("display_data", {"text/html": PICTURE})
-    for source, outputs in (("%pip install", []), ("first = 1", []), ("# @title\nshow(first, alt=...)", [picture])):
+    cells = (("%pip install", []), ("first = 1", []), ('# @title Code\nshow(first, alt="a picture")', [picture]))
+    for source, outputs in cells:
         notebook.cells.append(nbformat.v4.new_code_cell(source, outputs=outputs))
     (tmp_path / "_build/notebooks/book/part").mkdir(parents=True)
     nbformat.write(notebook, tmp_path / "_build/notebooks/book/part/one.ipynb")
@@ -222,7 +223,7 @@ def test_a_figure_needs_the_present_execution(small: Path) -> None:
     notebook = nbformat.read(executed, 4)
     notebook.cells[2].source = "show(another)"
     nbformat.write(notebook, executed)
-    with pytest.raises(UnknownReference, match="part/one changed since it was executed"):
+    with pytest.raises(UnknownReference, match="this cell of part/one changed since it was executed"):
         Sources(load_book(small)).figure("part/one", "show(first")
     executed.unlink()
     with pytest.raises(UnknownReference, match="part/one was not executed: run `make notebooks`"):

@@ -19,6 +19,7 @@ from myst_book import Book, Page
 EXECUTED = "_build/notebooks"
 DECKS = "course/slides"
 ROLE = re.compile(r"\{(chapter|exercise)\}`([^`]+)`")
+TITLE = re.compile(r"\A# @title .*\n")  # which the export puts before the code of a folded cell
 MINUTES = re.compile(r"[1-9]\d?")
 
 
@@ -77,26 +78,24 @@ class Sources:
         first = block.content.strip().partition("\n")[0].strip("*")
         return Exercise(block.argument, " · ".join(first.split(" · ")[:2]), target.page, target.text)
 
-    def cell(self, name: str, fragment: str) -> int:
-        """Number, from 0 among the code cells of chapter ``name``, of the one cell whose code holds ``fragment``."""
-        cells = [block for block in self.blocks(self.chapter(name)) if block.name == "code-cell"]
-        found = [i for i, block in enumerate(cells) if fragment in block.content]
+    def cell(self, name: str, fragment: str) -> str:
+        """The code of the one cell of chapter ``name`` that holds ``fragment``."""
+        cells = [block.content for block in self.blocks(self.chapter(name)) if block.name == "code-cell"]
+        found = [code for code in cells if fragment in code]
         if not fragment or len(found) != 1:
             raise UnknownReference(f"{len(found)} cells of {name} hold the code {fragment!r}, not one")
         return found[0]
 
     def figure(self, name: str, fragment: str) -> str:
         """The HTML that this cell showed when the chapter was last executed."""
-        index = self.cell(name, fragment)
+        code = self.cell(name, fragment).strip()
         path = self.book.root / EXECUTED / f"book/{name}.ipynb"
         if not path.exists():
             raise UnknownReference(f"{name} was not executed: run `make notebooks`")
         cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
-        # The exported notebook begins with a set-up cell that the chapter does not have.
-        count = sum(block.name == "code-cell" for block in self.blocks(self.chapter(name)))
-        cell = cells[len(cells) - count + index]
-        if fragment not in cell.source:
-            raise UnknownReference(f"{name} changed since it was executed: run `make notebooks`")
+        cell = next((cell for cell in cells if TITLE.sub("", cell.source).strip() == code), None)
+        if cell is None:
+            raise UnknownReference(f"this cell of {name} changed since it was executed: run `make notebooks`")
         pictures = [o.data["text/html"] for o in cell.outputs if "text/html" in o.get("data", {})]
         if len(pictures) != 1 or "copyhead-figure" not in pictures[0]:
             raise UnknownReference(f"the cell of {name} with {fragment!r} shows {len(pictures)} figures, not one")
