@@ -18,6 +18,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from copyhead.probes import Probe
 from copyhead.reduced import Attention, check_attention
 from copyhead.setup import Setup
 from copyhead.validation import positive_number, whole_number
@@ -96,6 +97,14 @@ class Network(torch.nn.Module):
     def attention(self, tokens: ArrayLike | Tensor | Encoded) -> Tensor:
         """Attention matrices G of all sequences, shape (P, L, L); rows are queries."""
         return self._attention(self.kernel(), self.encode(tokens).X)
+
+    @torch.no_grad()
+    def probe(self, tokens: ArrayLike | Tensor | Encoded, query: int = -1) -> Probe:
+        """The head's attention row and what it hands to the readout, [G X | G], at one position; one layer, one head."""
+        X = self.encode(tokens).X
+        row = self._attention(self.kernel(), X)[:, query]
+        outputs = torch.cat([torch.einsum("pb,pbv->pv", row, X), row], dim=-1)
+        return Probe(*(part[None, None].double().cpu().numpy() for part in (row, outputs)))
 
     def forward(self, tokens: ArrayLike | Tensor | Encoded) -> Tensor:
         """Outputs f, shape (P, L, V)."""

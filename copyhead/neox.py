@@ -72,6 +72,7 @@ class NeoX(nn.Module):
         super().__init__()
         self.sizes = sizes = sizes or NeoXSizes()
         start = positive_number("width_of_start", width_of_start)
+        self.register_load_state_dict_pre_hook(_rename)
         self.gpt_neox = _Stack(sizes)
         self.embed_out = nn.Linear(sizes.width, sizes.vocab, bias=False)
         generator = torch.Generator().manual_seed(whole_number("seed", seed, minimum=0))
@@ -99,6 +100,12 @@ class NeoX(nn.Module):
         return dict(vocab_size=s["vocab"], hidden_size=s["width"], num_hidden_layers=s["layers"],
                     num_attention_heads=s["heads"], intermediate_size=4 * s["width"], rotary_pct=s["rotary"],
                     layer_norm_eps=s["eps"], hidden_act="gelu", use_parallel_residual=True, tie_word_embeddings=False)
+
+
+def _rename(module: nn.Module, state: dict[str, Tensor], prefix: str, *rest: object) -> None:
+    """Newer versions of transformers call ``embed_out`` lm_head in memory; in files it keeps its name."""
+    if prefix + "lm_head.weight" in state:
+        state[prefix + "embed_out.weight"] = state.pop(prefix + "lm_head.weight")
 
 
 class _Stack(nn.Module):

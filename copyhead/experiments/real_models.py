@@ -65,20 +65,21 @@ def run(seed: int, data: Any, steps: int, every: int, predictable_only: bool, pr
 
 def full() -> Result:
     """Five seeds of each; three of ``shifted``."""
-    return _all(scratch("real_models"), range(5), range(3), talk=2500, learn=1000, every=25)
+    return _all(scratch("real_models"), range(5), range(3), talk=2500, learn=1000, control=600, every=25)
 
 
 def quick() -> Result:
     """Two seeds, one of ``shifted``, shorter: about half a minute."""
-    return _all(None, range(2), range(1), talk=600, learn=500, every=50)
+    return _all(None, range(2), range(1), talk=600, learn=500, control=300, every=50)
 
 
-def _all(home: Path | None, seeds: Sequence[int], few: Sequence[int], *, talk: int, learn: int, every: int) -> Result:
+def _all(home: Path | None, seeds: Sequence[int], few: Sequence[int], *, talk: int, learn: int, control: int,
+         every: int) -> Result:
     arms: dict[str, tuple[Sequence[int], dict[str, Any]]] = {
         "learn": (seeds, dict(data="repeat", steps=learn, every=every, predictable_only=True)),
         "talk": (seeds, dict(data="repeat", steps=talk, every=2 * every, predictable_only=False)),
-        "control": (seeds, dict(data="random", steps=learn, every=2 * every, predictable_only=False)),
-        "shifted": (few, dict(data="periodic", steps=learn, every=2 * every, predictable_only=True)),
+        "control": (seeds, dict(data="random", steps=control, every=every, predictable_only=False)),
+        "shifted": (few, dict(data="periodic", steps=control, every=2 * every, predictable_only=True)),
     }
     return join(**{name: sweep(partial(run, **settings), dict(seed=which), folder=home / name if home else None)
                    for name, (which, settings) in arms.items()})
