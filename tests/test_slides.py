@@ -85,6 +85,12 @@ def test_every_chapter_outside_the_reference_has_a_deck(book: Book) -> None:
     assert "start/tour" in shown
 
 
+def test_the_decks_that_a_plan_names_exist(book: Book) -> None:
+    lines = [line for page in book.pages.values() for line in page.text.split("\n") if re.match(r"\*\*Decks?\.\*\*", line)]
+    named = {name for line in lines for name in re.findall(r"`([^`]+)`", line)}
+    assert named and named <= set(DECKS)
+
+
 # --- What a deck may say, on a small book ----------------------------------------------------------------------------
 
 CHAPTER = """---
