@@ -3,6 +3,9 @@
 # make stored NAME=adam   compute an experiment anew and store its result
 # make gpu    tests and benchmark on a CUDA machine    make clean  remove what was built
 # make slides a deck for each lecture, with notes and PDF, in dist/slides
+# make student      pages and notebooks without solutions, in dist/student (REPOSITORY=https://github.com/...: its address)
+# make instructor   pages with solutions, notes and keys, and the folder that nbgrader marks in, in dist/instructor
+# make exam SEED=1  an exam and its key, in dist/exam/1
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -10,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help env book pages notebooks test drift lint check stored slides gpu clean
+.PHONY: help env book pages notebooks test drift lint check stored slides student instructor exam gpu clean
 
 help:
 	@sed -n '/^# make/s/^# //p' Makefile
@@ -63,6 +66,17 @@ stored: $(READY)
 # The decks take formulas from the chapters, figures from the executed notebooks.
 slides: notebooks
 	$(BIN)/python tools/slides.py
+
+# The editions take the outputs that the notebooks have; nothing runs again.
+student: notebooks
+	$(BIN)/python tools/student.py $(if $(REPOSITORY),--repository $(REPOSITORY))
+
+instructor: notebooks
+	$(BIN)/python tools/instructor.py
+
+exam: $(READY)
+	@test -n "$(SEED)" || { echo "say which exam: make exam SEED=1"; exit 1; }
+	$(BIN)/python tools/exam.py --seed $(SEED)
 
 gpu: $(READY)
 	$(BIN)/python tools/gpu.py

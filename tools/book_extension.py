@@ -96,11 +96,12 @@ class ChapterHeader(SphinxDirective):
         if facts["gpu"] and (measured := Path(self.env.srcdir, MEASURED)).exists():
             self.env.note_dependency(str(measured))
         theme = self.config.html_theme_options
-        address = colab_address(theme["repository_url"], theme["repository_branch"], self.env.docname)
-        # The image must be there before Sphinx collects images, so it is added now and the text later.
-        badge = nodes.image(uri=BADGE, alt="Open this chapter as a notebook in Google Colab", classes=["badge"])
-        facts += nodes.reference("", "", badge, refuri=address, classes=["colab-badge"])
-        facts += nodes.raw("", " · ", format="html")
+        if theme.get("launch_buttons", {}).get("colab_url", "there"):  # an edition may turn it off
+            address = colab_address(theme["repository_url"], theme["repository_branch"], self.env.docname)
+            # The image must be there before Sphinx collects images, so it is added now and the text later.
+            badge = nodes.image(uri=BADGE, alt="Open this chapter as a notebook in Google Colab", classes=["badge"])
+            facts += nodes.reference("", "", badge, refuri=address, classes=["colab-badge"])
+            facts += nodes.raw("", " · ", format="html")
         notebook = f"{self.env.docname.rsplit('/', 1)[-1]}.ipynb"
         facts += nodes.reference("", "download the notebook", refuri=notebook, internal=True)
         box += facts

@@ -137,8 +137,9 @@ class Notebook:
             device, time = gpu_time(self.book.root, self.page.name, gpu)
             times.append(f"on a {device} {time}")
             self.has_gpu = True
-        colab = f"https://colab.research.google.com/github/{self.book.owner_and_name}/blob/{self.book.branch}"
-        times.append(f"[Open in Colab]({colab}/{self.page.name}.ipynb)")
+        if self.book.on_colab:
+            colab = f"https://colab.research.google.com/github/{self.book.owner_and_name}/blob/{self.book.branch}"
+            times.append(f"[Open in Colab]({colab}/{self.page.name}.ipynb)")
         body = self.markdown.render(block.content, block.body_line, quoted=True)
         self.add("markdown", quote(f"{body}\n\n{' · '.join(times)}"))
 

@@ -85,6 +85,8 @@ class Book:
                 f"got {url!r} and {self.branch!r}",
             )
         self.owner_and_name = f"{match[1]}/{match[2]}"
+        # An edition turns Colab off by an empty address.
+        self.on_colab = (config.get("launch_buttons") or {}).get("colab_url", "there") != ""
         sphinx = (config.get("sphinx") or {}).get("config") or {}
         self.equations_per_page = not (sphinx.get("math_numfig", True) and sphinx.get("numfig", True))
         self.targets: dict[str, Target] = {}
