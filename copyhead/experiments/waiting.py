@@ -222,5 +222,5 @@ def quick() -> Result:
 def full() -> Result:
     """Sixty noises at four P: some ten minutes of CPU time."""
     return experiment(P=(270, 274, 278, 284), replicas=60, horizon=120.0, step_P=(284,),
-                      chis=(12.0, 20.0, 30.0, 60.0, 150.0, 1000.0), heat_P=300, draws=60, count=12,
+                      chis=(14.0, 20.0, 30.0, 60.0, 150.0, 1000.0), heat_P=300, draws=60, count=12,
                       seeds_P=(262, 270, 285, 310, 350), seeds=16, batches=(3, 6, 12, 48), keep=True)
