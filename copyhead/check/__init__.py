@@ -73,6 +73,7 @@ def _modules() -> tuple[ModuleType, ...]:
         second_order,
         size,
         softmax_attention,
+        sparse_patterns,
         spectrum,
         start,
         training,
@@ -83,7 +84,7 @@ def _modules() -> tuple[ModuleType, ...]:
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training, langevin, coverage, mixing)
     return (start, primers, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token,
-            *experiments, endpoints, precursors, finite_width, depth, many_heads)
+            *experiments, endpoints, precursors, finite_width, depth, many_heads, sparse_patterns)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
