@@ -89,6 +89,7 @@ def build(root: Path, out: Path, names: list[str] | None = None) -> list[Deck]:
     Raises Complaints, with a line for every fault of a deck, before anything is written, and ExportError for a
     fault of the book.
     """
+    root = root.resolve()  # Sphinx takes relative paths from the folder of the decks
     book = load_book(root)
     chosen = chosen_decks(book, names)
     sources = Sources(book)
