@@ -78,13 +78,14 @@ def _modules() -> tuple[ModuleType, ...]:
         start,
         training,
         transitions,
+        waiting,
     )
 
     landau = (concentration, second_order, first_order, crossover)
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training, langevin, coverage, mixing)
     return (start, primers, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token,
-            *experiments, endpoints, precursors, finite_width, depth, many_heads, sparse_patterns)
+            *experiments, endpoints, precursors, finite_width, depth, many_heads, sparse_patterns, waiting)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
