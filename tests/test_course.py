@@ -211,13 +211,13 @@ SECTIONS = ["Timing", "Show", "Common mistakes", "If they ask"]
 
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.name)
 def test_every_chapter_has_notes(page: Page) -> None:
-    """Four sections of at least two points each; the sliders that they name exist."""
+    """Four sections that say something; the sliders that they name exist."""
     path = ROOT / "course" / "notes" / f"{page.name.removeprefix('book/')}.md"
     assert path.exists(), f"no teaching notes: {path.relative_to(ROOT)}"
     text = path.read_text("utf-8")
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
     assert parts[1::2] == SECTIONS
-    assert all(len(re.findall(r"^- ", part, re.MULTILINE)) >= 2 for part in parts[2::2])
+    assert all(len(part.split()) >= 20 for part in parts[2::2])
     for name in re.findall(r"^- .*?\*\*([^*]+)\*\* at ", parts[4], re.MULTILINE):
         assert name in sliders_of(page.name.removeprefix("book/")), f"no slider {name!r}"
 
