@@ -160,6 +160,24 @@ def value_at(answer: Any, values: Mapping[str, float]) -> complex:
     return complex(found.evalf())
 
 
+def on_values(names: Sequence[str], properties: Sequence[Property]) -> list[Property]:
+    """Properties of a function of numbers, as properties of the SymPy expression that it is the value of.
+
+    ``names`` are those of the expression's symbols in the order of the function's arguments.
+    """
+    def lifted(test: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def of_expression(answer: Any) -> Any:
+            import sympy
+
+            answer = sympy.sympify(answer)
+            known = {symbol.name: symbol for symbol in answer.free_symbols}
+            return test(sympy.lambdify([known.get(name, sympy.Symbol(name)) for name in names], answer, "numpy"))
+
+        return of_expression
+
+    return [(description, lifted(test)) for description, test in properties]
+
+
 def same_expression(first: Any, second: Any, ranges: Mapping[str, tuple[float, float]]) -> bool:
     """Whether two expressions agree at twelve random points, to 1e-9 relative: symbols uniform in ``ranges``.
 

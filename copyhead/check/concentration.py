@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 
 Answer = Callable[..., Any]
 
 
 def coin_action(answer: Answer) -> bool:
-    """``answer(m, q)`` is the action of the mean of coins that show +1 with probability q, for an array of m."""
+    """``answer`` is the action of the mean m of coins that show +1 with probability q, a SymPy expression."""
     m = np.linspace(-0.9, 0.9, 19)
 
     def counted(N: int, q: float) -> np.ndarray:
@@ -24,10 +24,11 @@ def coin_action(answer: Answer) -> bool:
         count = gammaln(N + 1) - gammaln(up + 1) - gammaln(N - up + 1)
         return -(count + up * np.log(q) + (N - up) * np.log1p(-q)) / N
 
+    names = ("m", "q")
     return verdict(
         answer,
-        function("m, q", (m, 0.3), array((19,))),
-        [
+        expression(*names),
+        on_values(names, [
             ("the action is zero at the mean of one coin", lambda f: close(f(2 * 0.3 - 1, 0.3), 0.0, atol=1e-12)),
             ("it is positive elsewhere", lambda f: np.asarray(f(m[m != 0], 0.5)) > 0),
             ("it is convex", lambda f: np.diff(f(m, 0.3), 2) > 0),
@@ -36,12 +37,12 @@ def coin_action(answer: Answer) -> bool:
              lambda f: np.abs(f(m, 0.5) - counted(1_000_000, 0.5)) < 2e-5),
             ("it agrees with counting a million loaded coins",
              lambda f: np.abs(f(m, 0.15) - counted(1_000_000, 0.15)) < 2e-5),
-        ],
+        ]),
     )
 
 
 def laplace_log_Z(answer: Answer) -> bool:
-    """``answer(s2, s3, s4, scale)`` is ln of the integral of exp(-scale * s), with the correction of order 1/scale."""
+    """``answer`` is ln of the integral of exp(-Lambda s), with the correction of order 1/Lambda, a SymPy expression."""
     rng = np.random.default_rng(0)
     actions = [(s2, rng.uniform(-0.8, 0.8) * s2, rng.uniform(1, 3) * s2) for s2 in rng.uniform(0.5, 2, 4)]
 
@@ -53,10 +54,11 @@ def laplace_log_Z(answer: Answer) -> bool:
             found.append(abs(f(s2, s3, s4, scale) - np.log(np.trapezoid(integrand, y))))
         return np.array(found)
 
+    names = ("s2", "s3", "s4", "Lambda")
     return verdict(
         answer,
-        function("s2, s3, s4, scale", (1.0, 0.5, 1.0, 50.0), number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("a Gaussian is exact", lambda f: close(f(2.0, 0.0, 0.0, 7.0), np.log(2 * np.pi / 14) / 2)),
             ("left and right are alike", lambda f: close(f(1.0, 0.7, 1.0, 30.0), f(1.0, -0.7, 1.0, 30.0))),
             ("a positive fourth derivative lowers Z", lambda f: f(1.0, 0.0, 1.0, 30.0) < f(1.0, 0.0, 0.0, 30.0)),
@@ -64,7 +66,7 @@ def laplace_log_Z(answer: Answer) -> bool:
             ("only the product of scale and action matters",
              lambda f: close(f(1.0, 0.3, 0.9, 40.0), f(2.0, 0.6, 1.8, 20.0))),
             ("what is left falls like 1/scale^2", lambda f: np.all(miss(f, 100.0) < 2e-3) and np.all(miss(f, 800.0) < 3e-5)),
-        ],
+        ]),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 from copyhead.patterns import pattern
 
 Answer = Callable[..., Any]
@@ -53,7 +53,7 @@ def four_parts(answer: Answer) -> bool:
 
 
 def uniform_noise(answer: Answer) -> bool:
-    """``answer(L, V, g_W, chi)``: mean squared size of the noise of uniform softmax attention, first order in M."""
+    """``answer``: mean squared size of the noise of uniform softmax attention, first order in M, a SymPy expression."""
     cases = [(6, 3, 0.8, 30.0), (4, 7, 1.0, 50.0)]
 
     def drawn(f: Answer, L: int, V: int, g_W: float, chi: float) -> bool:
@@ -67,10 +67,11 @@ def uniform_noise(answer: Answer) -> bool:
         error = np.std(norms) / np.sqrt(len(norms))
         return bool(abs(f(L, V, g_W, chi) - np.mean(norms)) < 4 * error)
 
+    names = ("L", "V", "g_W", "chi")
     return verdict(
         answer,
-        function("L, V, g_W, chi", (25, 5, 1.0, 30.0), number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("it is positive", lambda f: all(f(*case) > 0 for case in cases)),
             ("it is proportional to the prior variance g_W / chi",
              lambda f: close([f(6, 3, 1.6, 30.0), f(6, 3, 0.8, 15.0)], [2 * f(6, 3, 0.8, 30.0)] * 2)),
@@ -78,7 +79,7 @@ def uniform_noise(answer: Answer) -> bool:
             ("with one token only places differ: half of what there is with very many",
              lambda f: close(2 * f(9, 1, 1.0, 30.0), f(9, 10**12, 1.0, 30.0))),
             ("weights drawn at random have it", lambda f: all(drawn(f, *case) for case in cases)),
-        ],
+        ]),
     )
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, on_values, verdict
 
 Answer = Callable[..., Any]
 
 
 def critical_T(answer: Answer) -> bool:
-    """``answer(J, a1, a2, T1, T2)`` is the T at which two coupled fields lose the disordered state when T falls."""
+    """``answer`` is the T at which two coupled fields lose the disordered state when T falls, a SymPy expression."""
 
     def softest(T: float, J: float, a1: float, a2: float, T1: float, T2: float) -> float:
         return float(np.linalg.eigvalsh([[a1 * (T - T1), -J], [-J, a2 * (T - T2)]])[0])
@@ -25,10 +25,11 @@ def critical_T(answer: Answer) -> bool:
         T = float(f(*case))
         return abs(softest(T, *case)) < 1e-9 and softest(T + 1e-3, *case) > 0 > softest(T - 1e-3, *case)
 
+    names = ("J", "a_1", "a_2", "T_1", "T_2")
     return verdict(
         answer,
-        function("J, a1, a2, T1, T2", (0.3, 1.0, 2.0, 1.0, 0.0), number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("without coupling the higher of the two scales wins",
              lambda f: close([f(0.0, 1.0, 2.0, 1.0, 0.0), f(0.0, 1.0, 2.0, -1.0, 0.5)], [1.0, 0.5])),
             ("the sign of J does not matter", lambda f: close(f(0.4, 1.0, 2.0, 1.0, 0.0), f(-0.4, 1.0, 2.0, 1.0, 0.0))),
@@ -36,7 +37,7 @@ def critical_T(answer: Answer) -> bool:
             ("the coupling helps: T rises with J", lambda f: f(0.5, 1.0, 2.0, 1.0, 0.0) > f(0.1, 1.0, 2.0, 1.0, 0.0) > 1.0),
             ("the softest mode changes sign there, from stable above",
              lambda f: all(first_instability(f, c) for c in cases)),
-        ],
+        ]),
     )
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, minimize
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 
 Answer = Callable[..., Any]
 
 
 def three_layer_cost(answer: Answer) -> bool:
-    """``answer(t, k1, k2, k3)``: lowest (k1 x^2 + k2 y^2 + k3 z^2) / 2 with x y z = t."""
+    """``answer``: lowest (k_1 x^2 + k_2 y^2 + k_3 z^2) / 2 with x y z = t > 0, a SymPy expression."""
 
     def searched(t: float, *k: float) -> float:
         """Over x and y, with z = t / (x y)."""
@@ -25,15 +25,16 @@ def three_layer_cost(answer: Answer) -> bool:
         return float(minimize(cost, [0.0, 0.0], method="Nelder-Mead", options=dict(xatol=1e-9, fatol=1e-12)).fun)
 
     cases = [(1.0, 1.0, 1.0, 1.0), (0.3, 2.0, 5.0, 0.7), (4.0, 7.0, 9.0, 0.1)]
+    names = ("t", "k_1", "k_2", "k_3")
     return verdict(
         answer,
-        function("t, k1, k2, k3", cases[0], number()),
-        [
-            ("the sign of t does not matter", lambda f: close(f(-0.5, 1, 2, 3), f(0.5, 1, 2, 3))),
+        expression(*names),
+        on_values(names, [
+            ("nothing costs nothing", lambda f: close(f(0.0, 1, 2, 3), 0.0)),
             ("the order of the layers does not matter", lambda f: close(f(0.5, 3, 1, 2), f(0.5, 1, 2, 3))),
             ("twice as stiff layers cost twice as much", lambda f: close(f(0.5, 2, 4, 6), 2 * f(0.5, 1, 2, 3))),
             ("it agrees with a search", lambda f: all(close(f(*case), searched(*case), rtol=1e-6) for case in cases)),
-        ],
+        ]),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from copyhead.bartlett import Bartlett
-from copyhead.check._properties import close, function, number, verdict
+from copyhead.check._properties import close, expression, function, number, on_values, verdict
 from copyhead.setup import Setup
 from copyhead.softmax import SoftmaxAction
 from copyhead.width import WidthAction, tricritical_nu
@@ -117,18 +117,19 @@ def learned_threshold(answer: Answer) -> bool:
 
 
 def tricritical_width(answer: Answer) -> bool:
-    """``answer(V, chi, g_O, g_W)`` is the d below which pooling sets in by a jump, for L much larger than V."""
+    """``answer`` is the d below which pooling sets in by a jump, for L much larger than V: a SymPy expression."""
     def exact(V: int, chi: float, g_O: float, g_W: float) -> float:
         return chi * tricritical_nu(Setup(10**6, V, 30.0, g_O, g_W))
 
+    names = ("V", "chi", "g_O", "g_W")
     return verdict(
         answer,
-        function("V, chi, g_O, g_W", (5, 30.0, 1.0, 1.0), number("a dimension")),
-        [
+        expression(*names),
+        on_values(names, [
             ("it is proportional to chi", lambda f: close(f(5, 90.0, 1.0, 1.0), 3 * f(5, 30.0, 1.0, 1.0))),
             ("only the product of the two variances counts", lambda f: close(f(5, 30.0, 4.0, 0.5), f(5, 30.0, 2.0, 1.0))),
             ("larger vocabularies need wider networks", lambda f: f(10, 30.0, 1.0, 1.0) > f(5, 30.0, 1.0, 1.0)),
             ("it is where the quartic term vanishes",
              lambda f: all(close(f(*x), exact(*x), rtol=1e-3) for x in ((3, 30.0, 1.0, 1.0), (8, 50.0, 0.7, 2.0)))),
-        ],
+        ]),
     )

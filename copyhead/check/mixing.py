@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 
 Answer = Callable[..., Any]
 
@@ -36,7 +36,7 @@ def effective_size(answer: Answer) -> bool:
 
 
 def separated_rhat(answer: Answer) -> bool:
-    """``answer(gap, within)``: split R-hat of two long chains a distance gap apart, each of variance within."""
+    """``answer``: split R-hat of two long chains a distance gap apart, each of variance within, a SymPy expression."""
     rng = np.random.default_rng(0)
     cases = [tuple(rng.uniform(0.2, 4, size=2)) for _ in range(4)]
 
@@ -48,16 +48,17 @@ def separated_rhat(answer: Answer) -> bool:
         between, inside = halves.mean(axis=1).var(ddof=1), halves.var(axis=1, ddof=1).mean()
         return close(f(gap, within), np.sqrt((n - 1) / n + between / inside), rtol=1e-4)
 
+    names = ("gap", "within")
     return verdict(
         answer,
-        function("gap, within", (1.0, 1.0), number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("chains in one place have one", lambda f: close(f(0.0, 0.7), 1.0)),
             ("it does not matter which chain is on the left", lambda f: close(f(-1.3, 0.7), f(1.3, 0.7))),
             ("the unit of the observable does not matter", lambda f: close(f(6.0, 9 * 0.5), f(2.0, 0.5))),
             ("far apart it grows like the gap", lambda f: close(f(2e6, 1.0) / f(1e6, 1.0), 2.0)),
             ("chains that are drawn have it", lambda f: all(simulated(f, *case) for case in cases)),
-        ],
+        ]),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 
 Answer = Callable[..., Any]
 
@@ -68,7 +68,7 @@ def alarm_power(answer: Answer) -> bool:
 
 
 def lead_share(answer: Answer) -> bool:
-    """``answer(growth)``: share of the passage x' = a + b x^2 left when the speed is 1 + growth times its minimum."""
+    """``answer``: share of x' = a + b x^2 left at 1 + growth times the least speed, a SymPy expression."""
     from scipy.integrate import quad
 
     def measured(growth: float, a: float, b: float) -> float:
@@ -78,16 +78,17 @@ def lead_share(answer: Answer) -> bool:
         return float(left / quad(lambda x: 1 / (a + b * x**2), -np.inf, np.inf)[0])
 
     cases = [(0.2, 0.3, 2.0), (1.0, 1.0, 1.0), (5.0, 2.0, 0.5)]
+    names = ("growth",)
     return verdict(
         answer,
-        function("growth", (1.0,), number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("at the slowest point half of the way is left", lambda f: close(f(0.0), 0.5)),
             ("who waits longer has less time left", lambda f: f(0.1) > f(1.0) > f(10.0) > 0),
             ("in the end nothing is left", lambda f: f(1e12) < 1e-5),
             ("it is the share of the time, whatever a and b", lambda f: all(close(f(g), measured(g, a, b), rtol=1e-6)
                                                                           for g, a, b in cases)),
-        ],
+        ]),
     )
 
 

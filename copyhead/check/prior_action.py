@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from copyhead import kernels
-from copyhead.check._properties import array, close, expression, function, number, value_at, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, value_at, verdict
 from copyhead.equivalent_kernel import all_sequences
 from copyhead.patterns import pattern
 from copyhead.task import features, sequences
@@ -21,17 +21,18 @@ def _matrix(L: int, seed: int = 0) -> np.ndarray:
 
 
 def qk_log_average(answer: Answer) -> bool:
-    """``answer(t, v, dk)`` is ln <e^{tG}> of one attention element of variance v at inner width d_k."""
+    """``answer`` is ln <e^{tG}> of one attention element of variance v at inner width d_k, a SymPy expression."""
 
     def by_quadrature(t: float, v: float, dk: int) -> float:
         """d_k times the logarithm of the mean of exp(t q k), with k integrated numerically after q exactly."""
         k, weights = np.polynomial.hermite_e.hermegauss(120)
         return float(dk * np.log(np.sum(weights * np.exp(t**2 * v / dk * k**2 / 2)) / weights.sum()))
 
+    names = ("t", "v", "d_k")
     return verdict(
         answer,
-        function("t, v, dk", (0.3, 0.5, 4), number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("without a source the average is one", lambda f: close(f(0.0, 1.3, 3), 0)),
             ("it is even in t", lambda f: close(f(-0.7, 1.3, 3), f(0.7, 1.3, 3))),
             ("a wide head is Gaussian: v t^2 / 2", lambda f: close(f(0.8, 1.3, 10**9), 1.3 * 0.64 / 2, rtol=1e-6)),
@@ -40,7 +41,7 @@ def qk_log_average(answer: Answer) -> bool:
             ("it agrees with numerical integration",
              lambda f: all(close(f(t, v, dk), by_quadrature(t, v, dk), rtol=1e-7)
                            for t, v, dk in [(0.5, 1.0, 1), (0.6, 1.3, 2), (1.1, 0.7, 5)])),
-        ],
+        ]),
     )
 
 
@@ -102,7 +103,7 @@ def shrink(answer: Answer) -> bool:
 
 
 def prior_cost(answer: Answer) -> bool:
-    """``answer(c1, c_G, L, V, g_W)`` is the prior action of c1 J/L + c_G G*/sqrt(L)."""
+    """``answer`` is the prior action of c_1 J/L + c_G G*/sqrt(L), a SymPy expression."""
     points = [(0.3, -0.2, 6, 4, 1.0), (0.7, 0.5, 25, 5, 0.4), (-0.2, 1.1, 3, 40, 2.5)]
 
     def brute(c1: float, c_G: float, L: int, V: int, g_W: float) -> float:
@@ -110,10 +111,11 @@ def prior_cost(answer: Answer) -> bool:
         G = pattern(c1, c_G, L).ravel()
         return float(L**2 / (2 * g_W) * G @ sigma @ G)
 
+    names = ("c_1", "c_G", "L", "V", "g_W")
     return verdict(
         answer,
-        function("c1, c_G, L, V, g_W", points[0], number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("no attention costs nothing", lambda f: close(f(0.0, 0.0, 9, 3, 1.0), 0)),
             ("G and -G cost the same", lambda f: all(close(f(-a, -g, *r), f(a, g, *r)) for a, g, *r in points)),
             ("the cost is quadratic", lambda f: all(close(f(2 * a, 2 * g, *r), 4 * f(a, g, *r)) for a, g, *r in points)),
@@ -126,7 +128,7 @@ def prior_cost(answer: Answer) -> bool:
             ("it agrees with the trace formula at other sizes",
              lambda f: all(close(f(a, g, L, V, w), kernels.prior_action(pattern(a, g, L), V, w))
                            for a, g, L, V, w in points)),
-        ],
+        ]),
     )
 
 

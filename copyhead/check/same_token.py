@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 from copyhead.complete import complete_weights
 from copyhead.linear import LinearAction
 from copyhead.reduced import ReducedAction
@@ -109,7 +109,7 @@ def complete_onset(answer: Answer) -> bool:
 
 
 def self_curvature(answer: Answer) -> bool:
-    """``answer(L, g_W)`` is the second derivative in kappa of the prior's part at fixed c1 and c_G."""
+    """``answer`` is the second derivative in kappa of the prior's part at fixed c1 and c_G, a SymPy expression."""
 
     def difference(L: int, g_W: float) -> float:
         """From the smallest weights with these logits."""
@@ -119,15 +119,16 @@ def self_curvature(answer: Answer) -> bool:
 
         return prior(1.0) - 2 * prior(0.0) + prior(-1.0)                # exact for a quadratic
 
+    names = ("L", "g_W")
     return verdict(
         answer,
-        function("L, g_W", (25, 1.0), number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("it is inversely proportional to the prior variance", lambda f: close(f(9, 4.0), f(9, 1.0) / 4)),
             ("two positions leave no room for kappa", lambda f: close(f(2, 1.0), 0.0)),
             ("for long sequences every position pays: it tends to L",
              lambda f: close(f(10**6, 1.0) / 10**6, 1.0, rtol=1e-5)),
             ("it is the curvature of the smallest norm",
              lambda f: all(close(f(L, 0.7), difference(L, 0.7)) for L in (3, 6, 25))),
-        ],
+        ]),
     )

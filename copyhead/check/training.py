@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 
 Answer = Callable[..., Any]
 
 
 def mean_loss_decay(answer: Answer) -> bool:
-    """``answer(P, L, sigma2, variance)``: the decay that goes with the mean loss per token for weights of this variance."""
+    """``answer``: the decay that goes with the mean loss per token for weights of this variance, a SymPy expression."""
     sample = (300, 25, 30.0, 0.5)
 
     def stationary(f: Answer, P: int, L: int, sigma2: float, variance: float) -> bool:
@@ -21,17 +21,18 @@ def mean_loss_decay(answer: Answer) -> bool:
         w = (P * L / sigma2) / (P * L / sigma2 + 1 / variance)
         return close(-2 * (1 - w) + f(P, L, sigma2, variance) * w, 0.0)
 
+    names = ("P", "L", "sigma2", "variance")
     return verdict(
         answer,
-        function("P, L, sigma2, variance", sample, number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("the decay is positive", lambda f: f(*sample) > 0),
             ("twice the data halve it", lambda f: close(2 * f(600, 25, 30.0, 0.5), f(*sample))),
             ("a prior of twice the variance halves it", lambda f: close(2 * f(300, 25, 30.0, 1.0), f(*sample))),
             ("noise of twice the variance doubles it", lambda f: close(f(300, 25, 60.0, 0.5), 2 * f(*sample))),
             ("a single weight ends at the minimum of the action",
              lambda f: all(stationary(f, *case) for case in (sample, (7, 3, 2.0, 5.0), (1, 10, 0.3, 0.01)))),
-        ],
+        ]),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, expression, function, number, value_at, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, value_at, verdict
 from copyhead.linear import LinearAction
 from copyhead.setup import Setup
 from copyhead.softmax import SoftmaxAction
@@ -238,20 +238,21 @@ def fold_slope(answer: Answer) -> bool:
 
 
 def always_first_order(answer: Answer) -> bool:
-    """``answer(n)`` is the length above which the prior |ell|^n / n always gives a first-order transition."""
+    """``answer`` is the length above which the prior |ell|^n / n always gives a jump, a SymPy expression in n."""
     ell = np.linspace(1e-3, 12, 400_001)
 
     def lowest(n: float, L: float) -> float:
         return float(np.min((n - 1) / ell + 2 * np.tanh(ell - np.log(L - 1) / 2)))
 
+    names = ("n",)
     return verdict(
         answer,
-        function("n", (2.0,), number("a length")),
-        [
+        expression(*names),
+        on_values(names, [
             ("for the Gaussian prior the bound is that of the theorem, between 22 and 23", lambda f: 22 < f(2.0) < 23),
             ("a prior that bends up more needs longer sequences", lambda f: f(1.5) < f(2.0) < f(3.0) < f(4.0)),
             ("for n near 1 all lengths jump", lambda f: abs(f(1.0 + 1e-12) - 2) < 1e-2),
             ("just below the bound the upper limit stays positive, just above it does not",
              lambda f: all(lowest(n, 0.999 * f(n)) > 0 > lowest(n, 1.001 * f(n)) for n in (1.3, 2.0, 3.0, 4.0))),
-        ],
+        ]),
     )

@@ -1,25 +1,19 @@
-import numpy as np
+"""Wrong lengths from which softmax attention always jumps under another prior."""
+
+import sympy as sp
+
+n = sp.Symbol("n", positive=True)
 
 
-def _bound(tanh, ell):
-    return 1 + np.exp(2 * (ell - np.arctanh(tanh)))
+def bound(tanh, ell):
+    return 1 + sp.exp(2 * (ell - sp.atanh(tanh)))
 
 
-def _gaussian_always(n):
-    return _bound(-1 / np.sqrt(3), np.sqrt(3) / 2)
+root = sp.sqrt((n - 1) / (n + 1))
 
-
-def _power_not_reduced(n):
-    return _bound(-np.sqrt(n / (n + 2)), np.sqrt(n * (n + 2)) / 2)
-
-
-def _gap_not_rescaled(n):
-    tanh = np.sqrt((n - 1) / (n + 1))
-    return _bound(-tanh, 1 / (2 * tanh))
-
-
-def _sign_of_tanh(n):
-    return _bound(np.sqrt((n - 1) / (n + 1)), np.sqrt(n**2 - 1) / 2)
-
-
-ANSWERS = [_gaussian_always, _power_not_reduced, _gap_not_rescaled, _sign_of_tanh]
+ANSWERS = [
+    bound(-1 / sp.sqrt(3), sp.sqrt(3) / 2),  # that of the Gaussian prior
+    bound(-sp.sqrt(n / (n + 2)), sp.sqrt(n * (n + 2)) / 2),  # the power not reduced by one
+    bound(-root, 1 / (2 * root)),  # the gap not rescaled
+    bound(root, sp.sqrt(n**2 - 1) / 2),  # the sign of the tanh
+]

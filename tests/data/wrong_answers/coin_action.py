@@ -1,27 +1,14 @@
-import numpy as np
+"""Wrong actions of the mean of loaded coins."""
 
+import sympy as sp
 
-def _fair(m, q):
-    return (1 + m) / 2 * np.log(1 + m) + (1 - m) / 2 * np.log(1 - m)
+m, q = sp.symbols("m q", real=True)
+x = (1 + m) / 2
 
-
-def _heads_and_tails_swapped(m, q):
-    x = (1 + m) / 2
-    return x * np.log(x / (1 - q)) + (1 - x) * np.log((1 - x) / q)
-
-
-def _entropy_only(m, q):
-    x = (1 + m) / 2
-    return x * np.log(x) + (1 - x) * np.log(1 - x)
-
-
-def _sign(m, q):
-    x = (1 + m) / 2
-    return -x * np.log(x / q) - (1 - x) * np.log((1 - x) / (1 - q))
-
-
-def _gaussian(m, q):
-    return (m - (2 * q - 1)) ** 2 / (8 * q * (1 - q))
-
-
-ANSWERS = [_fair, _heads_and_tails_swapped, _entropy_only, _sign, _gaussian]
+ANSWERS = [
+    x * sp.log(2 * x) + (1 - x) * sp.log(2 * (1 - x)) + 0 * q,  # a fair coin
+    x * sp.log(x / (1 - q)) + (1 - x) * sp.log((1 - x) / q),  # heads and tails exchanged
+    x * sp.log(x) + (1 - x) * sp.log(1 - x),  # the entropy only
+    -x * sp.log(x / q) - (1 - x) * sp.log((1 - x) / (1 - q)),  # the sign
+    (m - (2 * q - 1)) ** 2 / (8 * q * (1 - q)),  # the Gaussian at the minimum
+]

@@ -1,24 +1,15 @@
-import numpy as np
+"""Wrong temperatures at which two coupled fields order."""
 
+import sympy as sp
 
-def _smaller_root(J, a1, a2, T1, T2):
-    return (T1 + T2) / 2 - np.sqrt(((T1 - T2) / 2) ** 2 + J**2 / (a1 * a2))
+J, T1, T2 = sp.symbols("J T_1 T_2", real=True)
+a1, a2 = sp.symbols("a_1 a_2", positive=True)
+middle, half_gap = (T1 + T2) / 2, (T1 - T2) / 2
 
-
-def _slopes_forgotten(J, a1, a2, T1, T2):
-    return (T1 + T2) / 2 + np.sqrt(((T1 - T2) / 2) ** 2 + J**2)
-
-
-def _gap_not_halved(J, a1, a2, T1, T2):
-    return (T1 + T2) / 2 + np.sqrt((T1 - T2) ** 2 + J**2 / (a1 * a2))
-
-
-def _bare_scale(J, a1, a2, T1, T2):
-    return max(T1, T2) + abs(J) / np.sqrt(a1 * a2)
-
-
-def _uncoupled(J, a1, a2, T1, T2):
-    return max(T1, T2) + 0.0 * J
-
-
-ANSWERS = [_smaller_root, _slopes_forgotten, _gap_not_halved, _bare_scale, _uncoupled]
+ANSWERS = [
+    middle - sp.sqrt(half_gap**2 + J**2 / (a1 * a2)),  # the smaller root
+    middle + sp.sqrt(half_gap**2 + J**2),  # slopes forgotten
+    middle + sp.sqrt((T1 - T2) ** 2 + J**2 / (a1 * a2)),  # the gap not halved
+    sp.Max(T1, T2) + sp.Abs(J) / sp.sqrt(a1 * a2),  # the coupling added to the bare temperature
+    sp.Max(T1, T2),  # uncoupled
+]

@@ -1,24 +1,15 @@
-import numpy as np
+"""Wrong prices of constant attention."""
 
+import sympy as sp
 
-def slice_without_overlap(c1, c_G, L, V, g_W):
-    """Leaves the copy part out of the row sum."""
-    return L**2 / (2 * g_W) * ((V / (L + V)) ** 2 * c1**2 + (1 - 1 / L) * c_G**2)
+c1, c_G = sp.symbols("c_1 c_G", real=True)
+L, V, g_W = sp.symbols("L V g_W", positive=True)
+rho, discount = c1 + c_G / sp.sqrt(L), V / (L + V)
+rest = (1 - 1 / L) * c_G**2
 
-
-def discount_not_squared(c1, c_G, L, V, g_W):
-    rho = c1 + c_G / np.sqrt(L)
-    return L**2 / (2 * g_W) * (V / (L + V) * rho**2 + (1 - 1 / L) * c_G**2)
-
-
-def flat(c1, c_G, L, V, g_W):
-    """The size of G, without the discount."""
-    return L**2 / (2 * g_W) * (c1**2 + 2 * c1 * c_G / np.sqrt(L) + c_G**2)
-
-
-def one_power_of_length(c1, c_G, L, V, g_W):
-    rho = c1 + c_G / np.sqrt(L)
-    return L / (2 * g_W) * ((V / (L + V)) ** 2 * rho**2 + (1 - 1 / L) * c_G**2)
-
-
-ANSWERS = [slice_without_overlap, discount_not_squared, flat, one_power_of_length]
+ANSWERS = [
+    L**2 / (2 * g_W) * (discount**2 * c1**2 + rest),  # leaves the copy part out of the row sum
+    L**2 / (2 * g_W) * (discount * rho**2 + rest),  # the discount not squared
+    L**2 / (2 * g_W) * (rho**2 + rest),  # the size of G, without the discount
+    L / (2 * g_W) * (discount**2 * rho**2 + rest),  # one power of the length
+]

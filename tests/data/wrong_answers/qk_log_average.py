@@ -1,22 +1,12 @@
-import numpy as np
+"""Wrong generating functions of an attention element."""
 
+import sympy as sp
 
-def gaussian(t, v, dk):
-    return v * t**2 / 2
+t, v, d_k = sp.symbols("t v d_k", positive=True)
 
-
-def one_term(t, v, dk):
-    """The logarithm of one of the d_k terms."""
-    return -np.log(1 - v * t**2 / dk) / 2
-
-
-def imaginary_source(t, v, dk):
-    """The characteristic function."""
-    return -dk / 2 * np.log(1 + v * t**2 / dk)
-
-
-def variance_not_shared(t, v, dk):
-    return -dk / 2 * np.log(1 - v * t**2 / (2 * dk))
-
-
-ANSWERS = [gaussian, one_term, imaginary_source, variance_not_shared]
+ANSWERS = [
+    v * t**2 / 2,  # Gaussian
+    -sp.log(1 - v * t**2 / d_k) / 2,  # the logarithm of one of the d_k terms
+    -d_k / 2 * sp.log(1 + v * t**2 / d_k),  # an imaginary source: the characteristic function
+    -d_k / 2 * sp.log(1 - v * t**2 / (2 * d_k)),  # the variance not shared
+]

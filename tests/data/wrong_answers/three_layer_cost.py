@@ -1,20 +1,12 @@
-import numpy as np
+"""Wrong costs of a product of three."""
 
+import sympy as sp
 
-def _two_layers(t, k1, k2, k3):
-    return np.sqrt(k1 * k2) * abs(t)
+t, k1, k2, k3 = sp.symbols("t k_1 k_2 k_3", positive=True)
 
-
-def _without_the_factor(t, k1, k2, k3):
-    return np.cbrt(k1 * k2 * k3 * t**2)
-
-
-def _equal_factors(t, k1, k2, k3):
-    return (k1 + k2 + k3) * np.cbrt(t**2) / 2
-
-
-def _sign_kept(t, k1, k2, k3):
-    return 1.5 * np.cbrt(k1 * k2 * k3) * np.cbrt(t)
-
-
-ANSWERS = [_two_layers, _without_the_factor, _equal_factors, _sign_kept]
+ANSWERS = [
+    sp.sqrt(k1 * k2) * t,  # two layers
+    sp.cbrt(k1 * k2 * k3 * t**2),  # without the factor
+    (k1 + k2 + k3) * sp.cbrt(t**2) / 2,  # equal factors, not equal costs
+    sp.Rational(3, 2) * sp.cbrt(k1 * k2 * k3 * t),  # the square forgotten
+]

@@ -1,10 +1,13 @@
 """Wrong widths at which pooling changes its order."""
 
-import numpy as np
+import sympy as sp
+
+V, chi, g_O, g_W = sp.symbols("V chi g_O g_W", positive=True)
+ratio = sp.Rational(9, 2) * V
 
 ANSWERS = [
-    lambda V, chi, g_O, g_W: 4.5 * V * chi,                                         # variances forgotten
-    lambda V, chi, g_O, g_W: 4.5 * V / np.sqrt(g_O * g_W),                          # nu, not d
-    lambda V, chi, g_O, g_W: 4.5 * V * chi / (g_O * g_W),                           # a root lost
-    lambda V, chi, g_O, g_W: 2 * V * chi / np.sqrt(g_O * g_W),                      # the pull of the readout forgotten
+    ratio * chi,  # variances forgotten
+    ratio / sp.sqrt(g_O * g_W),  # nu, not d
+    ratio * chi / (g_O * g_W),  # a root lost
+    2 * V * chi / sp.sqrt(g_O * g_W),  # the pull of the readout forgotten
 ]
