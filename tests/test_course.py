@@ -173,6 +173,14 @@ def test_a_session_says_goals_and_chapters(name: str) -> None:
         assert all((ROOT / "book" / f"{chapter}.md").exists() for chapter in LINK.findall(body)), head
 
 
+def test_commands_that_lecturers_are_told_exist() -> None:
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    named = {command for name in (*PLANS, "teaching") for command in re.findall(r"`make ([a-z]+)[^`]*`", plan(name))}
+    assert {"book", "slides", "student", "instructor", "exam"} <= named <= set(targets)
+    files = re.findall(r"requirements[\w-]*\.txt", plan("teaching"))
+    assert files and all((ROOT / file).exists() for file in files)
+
+
 def test_lengths_of_the_plans() -> None:
     assert [minutes for minutes, _ in sessions(plan("workshop")).values()] == [90] * 4
     assert [minutes for minutes, _ in sessions(plan("week")).values()] == [180] * 5
