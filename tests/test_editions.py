@@ -9,10 +9,10 @@ from pathlib import Path
 import nbformat
 import pytest
 import student
-from edition import publish, solutions, without_solutions, write_tree
+from edition import publish, settings, solutions, without_solutions, write_tree
 from export_notebooks import Notebook
 from leaks import LENGTH, Fingerprints, divide, leaks, runs, words
-from myst_book import Book, Page, load_book
+from myst_book import Page, load_book
 from nbformat import NotebookNode
 from visits import ROOT
 
@@ -233,9 +233,8 @@ def test_publishing_replaces_the_whole_folder(tmp_path: Path) -> None:
 
 def test_tree_forgets_what_the_master_no_longer_has(small: Path, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
-    book: Book = load_book(small)
-    texts = {name: page.text for name, page in book.pages.items()}
-    write_tree(small, tree, texts | {"book/gone": "# Gone\n"}, lambda config, toc: None)
+    texts = {name: page.text for name, page in load_book(small).pages.items()}
+    write_tree(small, tree, texts | {"book/gone": "# Gone\n"}, *settings(small))
     assert (tree / "book/gone.md").exists()
-    write_tree(small, tree, texts, lambda config, toc: None)
+    write_tree(small, tree, texts, *settings(small))
     assert not (tree / "book/gone.md").exists() and (tree / "book/landau/second-order.md").exists()

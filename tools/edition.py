@@ -11,8 +11,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -78,7 +78,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def copied(root: Path) -> Iterator[Path]:
-    """What an edition takes over unchanged, relative to ``root``: everything but chapters and quizzes' neighbours."""
+    """What an edition takes over unchanged, relative to ``root``: everything but the chapters."""
     for name in COPIED:
         path = root / name
         for file in [path] if path.is_file() else sorted(path.rglob("*")):
@@ -88,16 +88,24 @@ def copied(root: Path) -> Iterator[Path]:
                     yield inside
 
 
-def write_tree(root: Path, tree: Path, texts: dict[str, str], change: Callable[[dict, dict], None]) -> None:
+def settings(root: Path) -> tuple[dict, dict]:
+    """The master's configuration and table of contents, to be changed for an edition."""
+    config, toc = (yaml.safe_load((root / name).read_text("utf-8")) for name in ("_config.yml", "_toc.yml"))
+    return config, toc
+
+
+def edition_book(book: Book, texts: dict[str, str], config: dict) -> Book:
+    """The book with other texts (page name -> text) and another configuration, for the export of its notebooks."""
+    pages = [replace(page, text=texts[page.name]) for page in book.pages.values()]
+    return Book(book.root, config, pages, book.bibliography)
+
+
+def write_tree(root: Path, tree: Path, texts: dict[str, str], config: dict, toc: dict) -> None:
     """Make ``tree`` the sources of an edition: the pages ``texts`` (page name -> text) and what they need.
 
-    ``change`` is given the parsed configuration and table of contents, to alter them in place.  What an earlier edition
-    left in ``tree`` and this one has not is removed.
+    What an earlier edition left in ``tree`` and this one has not is removed.
     """
-    config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
-    toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     config["execute"]["cache"] = str(tree / CACHE)  # a relative one may be looked for elsewhere
-    change(config, toc)
     files = {f"{name}.md": text.encode() for name, text in texts.items()}
     for name, value in (("_config.yml", config), ("_toc.yml", toc)):
         files[name] = yaml.safe_dump(value, sort_keys=False, allow_unicode=True).encode()

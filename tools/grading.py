@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dependencies import code_without_magics
 from myst_blocks import walk
-from myst_book import Book, Page
+from myst_book import Page
 
 POINTS = {"warm-up": 1, "core": 2, "challenge": 3}
 GRADE = re.compile(r"\*(warm-up|core|challenge|open) · (\d+) min · you gain: ([^*\n]+)\*")
@@ -121,17 +121,22 @@ def gradable(notebook: dict, page: Page) -> dict:
     return notebook | {"cells": cells}
 
 
-def assignment(page: Page) -> str:
-    """Name of the assignment that a chapter makes: "landau-second-order"."""
-    return page.name.removeprefix("book/").replace("/", "-")
+def assignment(name: str) -> str:
+    """Name of the assignment that the page ``name`` makes: "landau-second-order"."""
+    return name.removeprefix("book/").replace("/", "-")
 
 
-def write_course(book: Book, notebooks: dict[str, dict], folder: Path) -> None:
-    """Write a course folder of nbgrader: its settings, and an assignment a chapter with exercises."""
+def as_file(notebook: dict) -> str:
+    """A notebook as the text of an ``.ipynb`` file."""
+    return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def write_course(notebooks: dict[str, dict], folder: Path) -> None:
+    """Write a course folder of nbgrader: its settings, and an assignment a chapter that has graded cells."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "nbgrader_config.py").write_text(CONFIG, "utf-8")
     for name, notebook in notebooks.items():
         if any("nbgrader" in cell["metadata"] for cell in notebook["cells"]):
-            path = folder / "source" / assignment(book.pages[name]) / f"{name.rsplit('/', 1)[-1]}.ipynb"
+            path = folder / "source" / assignment(name) / f"{name.rsplit('/', 1)[-1]}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
+            path.write_text(as_file(notebook), "utf-8")

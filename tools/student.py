@@ -15,14 +15,19 @@ import shutil
 import sys
 from pathlib import Path
 
-from edition import build_pages, fill_cache, publish, without_solutions, write, write_tree
+from edition import build_pages, edition_book, fill_cache, publish, settings, without_solutions, write, write_tree
 from export_notebooks import Notebook
-from grading import gradable
+from grading import as_file, gradable
 from leaks import Fingerprints, fingerprints, leaks
 from myst_blocks import ExportError
 from myst_book import Book, load_book
 
 SHOWN = 20  # leaks that are listed
+
+
+def student_texts(book: Book) -> dict[str, str]:
+    """Page name -> source without solutions."""
+    return {page.name: without_solutions(page) if page.is_notebook else page.text for page in book.pages.values()}
 
 
 def student_notebooks(book: Book, package: str) -> dict[str, dict]:
@@ -39,23 +44,19 @@ def student_notebooks(book: Book, package: str) -> dict[str, dict]:
 def stage(root: Path, repository: str | None) -> Path:
     """Build the edition below ``_build/student``; the folder to publish."""
     book = load_book(root)
-    tree = root / "_build/student/src"
-    texts = {page.name: without_solutions(page) if page.is_notebook else page.text for page in book.pages.values()}
-
-    def change(config: dict, toc: dict) -> None:
-        if repository:
-            config["repository"]["url"] = repository
-        else:
-            config.setdefault("launch_buttons", {})["colab_url"] = ""
-
-    write_tree(root, tree, texts, change)
+    tree, staged = root / "_build/student/src", root / "_build/student/staged"
+    texts = student_texts(book)
+    config, toc = settings(root)
+    if repository:
+        config["repository"]["url"] = repository
+    else:
+        config.setdefault("launch_buttons", {})["colab_url"] = ""
+    write_tree(root, tree, texts, config, toc)
     fill_cache(root, tree, book, texts)
-    staged = root / "_build/student/staged"
     shutil.rmtree(staged, ignore_errors=True)
-    for name, notebook in student_notebooks(load_book(tree), book.repository).items():
-        text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-        write(tree / f"{name}.ipynb", text.encode())
-        write(staged / f"notebooks/{name}.ipynb", text.encode())
+    for name, notebook in student_notebooks(edition_book(book, texts, config), book.repository).items():
+        for folder in (tree, staged / "notebooks"):  # the pages offer the notebook for download
+            write(folder / f"{name}.ipynb", as_file(notebook).encode())
     shutil.copytree(build_pages(tree), staged / "html")
     return staged
 
