@@ -96,6 +96,33 @@ def number(what: str = "a number") -> Kind:
     return array((), what)
 
 
+def matrix(answer: Any) -> str | None:
+    """Finite numbers in rows and columns, as many as there are."""
+    numbers, problem = _as_numbers(answer, "a matrix")
+    if numbers is not None and numbers.ndim != 2:
+        return f"expected a matrix, got shape {numbers.shape}"
+    return problem
+
+
+def several(item: Kind, what: str, count: int | None = None) -> Kind:
+    """A tuple, list or array of things of one kind, ``count`` of them or any number."""
+
+    def kind(answer: Any) -> str | None:
+        if not isinstance(answer, tuple | list) and not (isinstance(answer, np.ndarray) and answer.ndim):
+            return f"expected {what}, got {type(answer).__name__}"
+        if count is not None and len(answer) != count:
+            return f"expected {what}, got {len(answer)} parts"
+        problem = next(filter(None, map(item, answer)), None)
+        return f"expected {what}; one part: {problem}" if problem else None
+
+    return kind
+
+
+def truth(answer: Any) -> str | None:
+    """True or False, of Python or numpy."""
+    return None if isinstance(answer, bool | np.bool_) else f"expected True or False, got {type(answer).__name__}"
+
+
 def function(arguments: str, sample: Sequence[Any], result: Kind | None = None) -> Kind:
     """A function that can be called with ``sample``.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, minimize
 
-from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
+from copyhead.check._properties import array, close, expression, function, on_values, truth, verdict
 
 Answer = Callable[..., Any]
 
@@ -67,7 +67,7 @@ def next_kernel(answer: Answer) -> bool:
 
 
 def pooled_until(answer: Answer) -> bool:
-    """``answer(L, V, k1)``: P / sigma2 at which the pull on the circuit equals the cost of its factors; g_O = g_W = 1."""
+    """``answer``: P / sigma2 at which the pull on the circuit equals the cost of its factors; g_O = g_W = 1; in SymPy."""
     from copyhead.induction import InductionAction
     from copyhead.setup import Setup
 
@@ -84,17 +84,18 @@ def pooled_until(answer: Answer) -> bool:
         return float(brentq(determinant, 1.0, 1e5, xtol=1e-6))
 
     cases = [(L, V, InductionAction(Setup(L, V, 1.0), "softmax").prior[1, 1]) for L, V in ((8, 10), (5, 9), (6, 12))]
+    names = ("L", "V", "k_1")
     return verdict(
         answer,
-        function("L, V, k1", cases[0], number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("longer contexts need more data", lambda f: f(5, 20, 4) < f(8, 20, 7) < f(12, 20, 11)),
             ("when V comes close to L the pool carries no signal",
              lambda f: f(8, 8.001, 7) > 3 * f(8, 8.1, 7) > 3.3 * f(8, 9, 7)),
             ("for long contexts and V = 2 L it grows like the cube of the length",
              lambda f: abs(np.log2(f(800, 1600, 799) / f(400, 800, 399)) - 3) < 0.1),
             ("there the Hessian is singular", lambda f: all(close(f(*case), measured(*case), rtol=1e-4) for case in cases)),
-        ],
+        ]),
     )
 
 
@@ -112,7 +113,7 @@ def certified(answer: Answer) -> bool:
     zero = (np.eye(5), np.zeros((5, 2)))
     return verdict(
         answer,
-        function("slope, heads", good[0]),
+        function("slope, heads", good[0], truth),
         [
             ("it accepts heads in the kernel of a positive slope", lambda f: all(f(*each) for each in good)),
             ("it refuses heads that are not stationary", lambda f: not f(*moving)),

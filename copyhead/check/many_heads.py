@@ -76,6 +76,10 @@ def alike_from(answer: Answer) -> bool:
     )
 
 
+def _a_set(answer: Any) -> str | None:
+    return None if isinstance(answer, set) else f"expected a set of numbers of lags, got {type(answer).__name__}"
+
+
 def lags_learned(answer: Answer) -> bool:
     """``answer(setup, teacher, heads, P)`` is the set of lags with a head on them in the lowest minimum."""
     setup = Setup(25, 5)
@@ -87,9 +91,8 @@ def lags_learned(answer: Answer) -> bool:
     falling, rising = made(1.0, 0.75, 0.5), made(0.5, 0.75, 1.0)
     return verdict(
         answer,
-        function("setup, teacher, heads, P", (setup, falling, 1, 300.0)),
+        function("setup, teacher, heads, P", (setup, falling, 1, 300.0), _a_set),
         [
-            ("it is a set of numbers of lags", lambda f: isinstance(f(setup, falling, 1, 300.0), set)),
             ("few data teach nothing", lambda f: f(setup, falling, 2, 150.0) == set()),
             ("one head takes the strongest lag", lambda f: f(setup, falling, 1, 800.0) == {0}),
             ("wherever that is", lambda f: f(setup, rising, 1, 800.0) == {2}),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from copyhead import kernels
-from copyhead.check._properties import array, close, expression, function, number, value_at, verdict
+from copyhead.check._properties import array, close, expression, function, number, several, value_at, verdict
 from copyhead.equivalent_kernel import all_sequences
 from copyhead.linear import LinearAction
 from copyhead.patterns import G_star, J, pattern
@@ -90,7 +90,7 @@ def lag_patterns(answer: Answer) -> bool:
     cases = [(3, 1), (4, 2), (4, 3), (4, 0)]
     return verdict(
         answer,
-        function("L, k", (4, 2)),
+        function("L, k", (4, 2), several(array((4, 4)), "a list of matrices of shape (L, L)")),
         [
             ("every matrix has shape (L, L)", lambda f: all(np.shape(M) == (5, 5) for M in f(5, 2))),
             ("every matrix is invariant when keys move by pi and queries by the same at distance k",

@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 
 from copyhead import kernels
-from copyhead.check._properties import array, close, expression, function, number, on_values, value_at, verdict
+from copyhead.check._properties import (
+    array,
+    close,
+    expression,
+    function,
+    matrix,
+    number,
+    on_values,
+    several,
+    value_at,
+    verdict,
+)
 from copyhead.equivalent_kernel import all_sequences
 from copyhead.patterns import pattern
 from copyhead.task import features, sequences
@@ -63,9 +74,8 @@ def balanced_factors(answer: Answer) -> bool:
 
     return verdict(
         answer,
-        function("M", (M,)),
+        function("M", (M,), several(matrix, "two matrices (A, B)", 2)),
         [
-            ("there are two factors", lambda f: len(f(M)) == 2),
             ("the product A^T B is M", lambda f: close(np.asarray(f(M)[0]).T @ f(M)[1], M)),
             ("so it is for a matrix of rank one", lambda f: close(np.asarray(f(thin)[0]).T @ f(thin)[1], thin)),
             ("both factors have the same norm", lambda f: close(np.sum(f(M)[0] ** 2), np.sum(f(M)[1] ** 2))),
