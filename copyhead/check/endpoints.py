@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 from copyhead.linear import LinearAction
 from copyhead.setup import Setup
 
@@ -15,7 +15,7 @@ Answer = Callable[..., Any]
 
 
 def equal_point(answer: Answer) -> bool:
-    """``answer(x, gap, pooled, copy, L)``: P / sigma2 of equal action from the gap action(copy) - action(pooled) at x."""
+    """``answer``: P / sigma2 of equal action from the gap action(copy) - action(pooled) at x, a SymPy expression."""
     case = (24.5, 0.1, 0.49, 0.43, 100)
 
     def theory(f: Answer, offset: float) -> bool:
@@ -26,10 +26,11 @@ def equal_point(answer: Answer) -> bool:
         pooled, copy = sorted(model.minima(jump.P + offset), key=lambda state: float(np.max(state.c_G)))
         return close(f(jump.P + offset, copy.action - pooled.action, pooled.loss, copy.loss, 100), jump.P, rtol=2e-5)
 
+    names = ("x", "gap", "pooled", "copy", "L")
     return verdict(
         answer,
-        function("x, gap, pooled, copy, L", case, number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("without a gap the actions are equal at x itself", lambda f: close(f(24.5, 0.0, 0.49, 0.43, 100), 24.5)),
             ("where the copy state costs more, more data are needed",
              lambda f: f(*case) > 24.5 > f(24.5, -0.1, 0.49, 0.43, 100)),
@@ -38,7 +39,7 @@ def equal_point(answer: Answer) -> bool:
              lambda f: close((f(*case[:4], 50) - 24.5) / (f(*case) - 24.5), 2)),
             ("from states of the theory near coexistence it finds the coexistence",
              lambda f: theory(f, 0.02) and theory(f, -0.02)),
-        ],
+        ]),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 from copyhead.linear import LinearAction
 from copyhead.setup import Setup
 from copyhead.softmax import SoftmaxAction
@@ -68,7 +68,7 @@ def standard_error_bar(answer: Answer) -> bool:
 
 
 def newton_P(answer: Answer) -> bool:
-    """``answer(P, gap, loss_uniform, loss_copy, L, sigma2)`` is the next P on the way to equal action."""
+    """``answer`` is the next P on the way to equal action, a SymPy expression."""
     case = (270.0, 0.2, 0.74, 0.39, 25, 30.0)
 
     def converges(setup: Setup, P: float, f: Answer) -> bool:
@@ -82,10 +82,11 @@ def newton_P(answer: Answer) -> bool:
             x = float(f(x, float(high.action - low.action), float(low.loss), float(high.loss), setup.L, setup.sigma2))
         return close(x, transition.P, rtol=1e-7)
 
+    names = ("P", "gap", "loss_uniform", "loss_copy", "L", "sigma2")
     return verdict(
         answer,
-        function("P, gap, loss_uniform, loss_copy, L, sigma2", case, number("a number of sequences")),
-        [
+        expression(*names),
+        on_values(names, [
             ("where the actions are equal it stays", lambda f: close(f(270.0, 0.0, *case[2:]), 270.0)),
             ("where the copy state is higher it goes to more data", lambda f: f(*case) > 270 > f(270.0, -0.2, *case[2:])),
             ("the step grows with the noise and falls with the length",
@@ -93,7 +94,7 @@ def newton_P(answer: Answer) -> bool:
              and close(f(*case[:4], 50, 30.0) - 270, (f(*case) - 270) / 2)),
             ("it finds the transition of the theory at (25, 5)", lambda f: converges(Setup(25, 5), 0.99, f)),
             ("it finds others", lambda f: converges(Setup(40, 3, 7.0, 2.0, 0.5), 1.02, f)),
-        ],
+        ]),
     )
 
 

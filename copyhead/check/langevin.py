@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from copyhead.check._properties import array, close, function, number, verdict
+from copyhead.check._properties import array, close, expression, function, number, on_values, verdict
 
 Answer = Callable[..., Any]
 
@@ -89,7 +89,7 @@ def acceptance(answer: Answer) -> bool:
 
 
 def attention_noise(answer: Answer) -> bool:
-    """``answer(L, V, k, g_W, chi)``: the squared size that the noise of all attention weights adds to the attention."""
+    """``answer``: the squared size that the noise of all attention weights adds to the attention, a SymPy expression."""
     L, V, k, g_W, chi = 7, 3, 40.0, 0.8, 30.0
 
     def drawn(f: Answer) -> bool:
@@ -104,10 +104,11 @@ def attention_noise(answer: Answer) -> bool:
             norms.append(np.sum(np.square(rows[:, tokens] + rows[:, V:])) / L**2)
         return bool(abs(f(L, V, k, g_W, chi) / np.mean(norms) - 1) < 4 * np.std(norms) / np.sqrt(2000) / np.mean(norms))
 
+    names = ("L", "V", "k", "g_W", "chi")
     return verdict(
         answer,
-        function("L, V, k, g_W, chi", (L, V, k, g_W, chi), number()),
-        [
+        expression(*names),
+        on_values(names, [
             ("without data it is four times the prior variance", lambda f: close(f(25, 5, 0.0, 0.7, 30.0), 4 * 0.7 / 30)),
             ("it is proportional to 1 / chi", lambda f: close(f(L, V, k, g_W, 2 * chi), f(L, V, k, g_W, chi) / 2)),
             ("a steeper data term suppresses it", lambda f: f(L, V, 2 * k, g_W, chi) < f(L, V, k, g_W, chi)),
@@ -116,5 +117,5 @@ def attention_noise(answer: Answer) -> bool:
             ("at large k every weight has the same share, whatever its prior",
              lambda f: close(f(7, 3, 1e12, 0.8, 30.0), (7 + 3) ** 2 / (2e12 * 30), rtol=1e-6)),
             ("weights drawn at random have it", drawn),
-        ],
+        ]),
     )

@@ -1,17 +1,12 @@
-def _other_way(x, gap, pooled, copy, L):
-    return x - gap / (L * (pooled - copy) / 2)
+"""Wrong estimates of the point of equal action."""
 
+import sympy as sp
 
-def _without_half(x, gap, pooled, copy, L):
-    return x + gap / (L * (pooled - copy))
+x, gap, pooled, copy, L = sp.symbols("x gap pooled copy L", positive=True)
 
-
-def _without_length(x, gap, pooled, copy, L):
-    return x + gap / ((pooled - copy) / 2)
-
-
-def _mean_loss(x, gap, pooled, copy, L):
-    return x + gap / (L * (pooled + copy) / 2)
-
-
-ANSWERS = [_other_way, _without_half, _without_length, _mean_loss]
+ANSWERS = [
+    x - gap / (L * (pooled - copy) / 2),  # the other way
+    x + gap / (L * (pooled - copy)),  # without the half
+    x + gap / ((pooled - copy) / 2),  # without the length
+    x + gap / (L * (pooled + copy) / 2),  # the mean loss for the difference
+]

@@ -1,17 +1,12 @@
-def _wrong_way(P, gap, loss_uniform, loss_copy, L, sigma2):
-    return P - 2 * sigma2 * gap / (L * (loss_uniform - loss_copy))
+"""Wrong steps towards equal action."""
 
+import sympy as sp
 
-def _half(P, gap, loss_uniform, loss_copy, L, sigma2):
-    return P + sigma2 * gap / (L * (loss_uniform - loss_copy))
+P, gap, loss_u, loss_c, L, sigma2 = sp.symbols("P gap loss_uniform loss_copy L sigma2", positive=True)
 
-
-def _not_per_token(P, gap, loss_uniform, loss_copy, L, sigma2):
-    return P + 2 * sigma2 * gap / (loss_uniform - loss_copy)
-
-
-def _times_the_slope(P, gap, loss_uniform, loss_copy, L, sigma2):
-    return P + gap * L * (loss_uniform - loss_copy) / (2 * sigma2)
-
-
-ANSWERS = [_wrong_way, _half, _not_per_token, _times_the_slope]
+ANSWERS = [
+    P - 2 * sigma2 * gap / (L * (loss_u - loss_c)),  # the wrong way
+    P + sigma2 * gap / (L * (loss_u - loss_c)),  # half a step
+    P + 2 * sigma2 * gap / (loss_u - loss_c),  # not per token
+    P + gap * L * (loss_u - loss_c) / (2 * sigma2),  # times the slope
+]
