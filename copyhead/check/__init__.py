@@ -74,6 +74,7 @@ def _modules() -> tuple[ModuleType, ...]:
         size,
         softmax_attention,
         sparse_patterns,
+        sparse_tasks,
         spectrum,
         start,
         training,
@@ -85,7 +86,7 @@ def _modules() -> tuple[ModuleType, ...]:
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training, langevin, coverage, mixing)
     return (start, primers, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token,
-            *experiments, endpoints, precursors, finite_width, depth, many_heads, sparse_patterns, waiting)
+            *experiments, endpoints, precursors, finite_width, depth, many_heads, sparse_patterns, waiting, sparse_tasks)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:

@@ -83,7 +83,7 @@ def seeds_of(name: str, seeds: int) -> int:
     return seeds if name.startswith(("order", "luck")) and "_" not in name.removeprefix("luck_") else max(seeds // 2, 1)
 
 
-def experiment(chosen: Mapping[str, Cell], seeds: int) -> Mapping[str, ArrayLike]:
+def experiment(chosen: Mapping[str, Cell], seeds: int) -> dict[str, NDArray[Any]]:
     """All cells, and for some of them the way of the first seeds."""
     found: dict[str, NDArray[Any]] = {}
     torch.set_num_threads(1)
