@@ -51,12 +51,14 @@ lint: notebooks
 
 # Benchmarks measure alone; everything else, lint included, shares two cores.
 test: pages
+	$(BIN)/pip install --quiet --no-deps --requirement requirements-test.txt
 	@status=0; \
 	$(PYTEST) -q tests/test_benchmarks.py || status=1; \
 	$(PYTEST) -m "not slow" --ignore=tests/test_benchmarks.py -n 2 --dist=worksteal || status=1; \
 	exit $$status
 
 check: pages
+	$(BIN)/pip install --quiet --no-deps --requirement requirements-test.txt
 	$(BIN)/pip install --quiet --requirement requirements-check.txt
 	$(PYTEST) -m slow
 
