@@ -68,6 +68,7 @@ def _modules() -> tuple[ModuleType, ...]:
         primers,
         prior,
         prior_action,
+        real_models,
         same_token,
         scaling,
         second_order,
@@ -86,7 +87,8 @@ def _modules() -> tuple[ModuleType, ...]:
     attention = (transitions, linear_attention, softmax_attention)
     experiments = (networks, size, diagrams, ensembles, training, langevin, coverage, mixing)
     return (start, primers, *landau, prior, prior_action, data, spectrum, other_tasks, *attention, scaling, same_token,
-            *experiments, endpoints, precursors, finite_width, depth, many_heads, sparse_patterns, waiting, sparse_tasks)
+            *experiments, endpoints, precursors, finite_width, depth, many_heads, sparse_patterns, waiting, sparse_tasks,
+            real_models)
 
 
 def _checkers() -> dict[str, Callable[[Any], bool]]:
