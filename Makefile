@@ -1,6 +1,8 @@
 # make book   build the book            make test   every test that CI runs
 # make lint   style and types           make check  what is too slow for CI
 # make stored NAME=adam   compute an experiment anew and store its result
+# make audit  known vulnerabilities of the pins     make links  do links to other sites still lead somewhere?
+# make release   offline site, PDF, notebooks, wheel and checksums into dist/
 # make gpu    tests and benchmark on a CUDA machine    make clean  remove what was built
 # make slides a deck for each lecture, with notes and PDF, in dist/slides
 # make student      pages and notebooks without solutions, in dist/student (REPOSITORY=https://github.com/...: its address)
@@ -13,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help env book pages notebooks test drift lint check stored slides student instructor exam gpu clean
+.PHONY: help env book pages notebooks test drift lint check stored slides student instructor exam release audit links gpu clean
 
 help:
 	@sed -n '/^# make/s/^# //p' Makefile
@@ -59,8 +61,20 @@ test: pages
 
 check: pages
 	$(BIN)/pip install --quiet --no-deps --requirement requirements-test.txt
-	$(BIN)/pip install --quiet --requirement requirements-check.txt
+	$(BIN)/pip install --quiet --requirement requirements-check.txt --requirement requirements-release.txt
 	$(PYTEST) -m slow
+
+release: pages
+	$(BIN)/pip install --quiet --requirement requirements-release.txt
+	$(BIN)/python tools/release.py
+
+# Both need the internet, so neither is part of a test: known vulnerabilities of what is pinned, and links to other sites.
+audit: $(READY)
+	$(BIN)/pip install --quiet pip-audit
+	$(BIN)/pip-audit --no-deps --disable-pip --requirement requirements.txt
+
+links: pages
+	$(BIN)/jupyter-book build --builder linkcheck .
 
 stored: $(READY)
 	$(BIN)/python tools/store.py $(NAME)
