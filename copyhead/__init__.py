@@ -10,4 +10,4 @@ from copyhead.softmax import SoftmaxAction, SoftmaxState
 from copyhead.transition import FirstOrderTransition
 
 __all__ = ["FirstOrderTransition", "LinearAction", "LinearState", "Setup", "SoftmaxAction", "SoftmaxState", "fit_map"]
-__version__ = "0.5.0"
+__version__ = "0.7.0"

@@ -6,6 +6,7 @@ previous checkpoint or the new one.  It holds tensors, numbers and text only, an
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import time
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+
+from copyhead.results import not_written
 
 if TYPE_CHECKING:
     from copyhead.training import Run
@@ -25,17 +28,27 @@ def write(path: Path, state: dict[str, Any]) -> None:
     """Replace the file ``path`` by ``state`` (tensors, numbers, text, and lists and dicts of these), atomically.
 
     The state is on the disk before it takes the name ``path``: a power cut leaves the old file or the new one.
+
+    Raises
+    ------
+    OSError
+        When the disk is full or the folder cannot be written; it names the file, and what was there before still is.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        with open(unfinished, "wb") as file:
-            torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(unfinished, "wb") as file:
+                torch.save(state, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        raise not_written(error, path) from error
+    except RuntimeError as error:  # what torch makes of a write that stops short
+        raise not_written(OSError(errno.ENOSPC, "the disk is full, or a limit of file size is reached"), path) from error
 
 
 def read(path: Path, device: torch.device) -> dict[str, Any] | None:

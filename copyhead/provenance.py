@@ -40,12 +40,14 @@ def plain(value: Any) -> Any:
 
 def versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for package in ("numpy", "scipy", "torch", "copyhead"):
+    for package in ("numpy", "scipy", "torch"):
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = ""
-    return found
+    from copyhead import __version__  # what an editable installation says of itself may be old
+
+    return {**found, "copyhead": __version__}
 
 
 def _commit() -> str:

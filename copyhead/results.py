@@ -199,19 +199,34 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that no reader, and no later run, ever sees a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    """Write a file so that no reader, and no later run, ever sees a part of it.
+
+    Raises
+    ------
+    OSError
+        When the disk is full or the folder cannot be written; it names the file, and what was there before still is.
+    """
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise not_written(error, path) from error
+
+
+def not_written(error: OSError, path: Path) -> OSError:
+    """The error that says which file could not be written, that nothing else was touched, and what can be done."""
+    return type(error)(error.errno, f"{error.strerror}: {path} was not written, files that were there are unchanged; "
+                       "choose a folder with room that you may write to (experiments: the variable COPYHEAD_CACHE)")
 
 
 def _checked(arrays: Mapping[str, ArrayLike]) -> dict[str, Array]:

@@ -375,3 +375,22 @@ def test_exported_notebooks_carry_no_outputs() -> None:
     for path in paths:
         cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
         assert not any(cell.outputs or cell.execution_count for cell in cells), path
+
+
+# --- Pages that were published ---------------------------------------------------------------------------------------
+
+
+def test_every_page_ever_published_is_there_or_leads_on() -> None:
+    """Links to the book from elsewhere go on working; a page that moves needs an entry in ``redirects``."""
+    published = (ROOT / "tests" / "data" / "published-pages.txt").read_text("utf-8").split()
+    there = documents(yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8")))
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+    assert [page for page in published if page not in there and page not in config["redirects"]] == []
+    assert sorted(set(there) - set(published)) == [], "add new pages to tests/data/published-pages.txt"
+    assert published == sorted(set(published))
+
+
+def test_first_page_names_every_part() -> None:
+    parts = [part["caption"] for part in yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))["parts"]]
+    index = (ROOT / "book" / "index.md").read_text("utf-8")
+    assert re.findall(r"^\| ([A-Z][^|]*?) \|", index, re.MULTILINE) == parts

@@ -159,7 +159,7 @@ def small(tmp_path: Path) -> Path:
     (tmp_path / "course/slides/1-deck.md").write_text(DECK)
     notebook = nbformat.v4.new_notebook()
     picture = nbformat.v4.new_output("display_data", {"text/html": PICTURE})
-    cells = (("%pip install", []), ("first = 1", []), ('# @title Code\nshow(first, alt="a picture")', [picture]))
+    cells: tuple = (("%pip install", []), ("first = 1", []), ('# @title Code\nshow(first, alt="a picture")', [picture]))
     for source, outputs in cells:
         notebook.cells.append(nbformat.v4.new_code_cell(source, outputs=outputs))
     (tmp_path / "_build/notebooks/book/part").mkdir(parents=True)

@@ -13,14 +13,13 @@ import argparse
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from datetime import datetime
 from pathlib import Path
-from xml.etree import ElementTree
 
 import nbformat
+import pytest
 import yaml
 from dependencies import fingerprint
 from jupyter_cache import get_cache
@@ -83,36 +82,44 @@ def seconds(notebook: NotebookNode) -> float:
     return total
 
 
+class Keeper:
+    """Takes each notebook that passed out of the temporary folder at once, so that a killed build keeps it."""
+
+    def __init__(self, root: Path, work: Path, todo: dict[str, str]) -> None:
+        self.root, self.work, self.todo = root, work, todo
+        self.kept: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name = report.nodeid.partition("::")[0].removesuffix(".ipynb")
+        if report.when != "call" or not report.passed or name not in self.todo:
+            return
+        notebook = nbformat.read(self.work / f"{name}.ipynb", 4)
+        notebook.metadata["execution_key"] = self.todo[name]
+        target = self.root / EXECUTED / f"{name}.ipynb"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.with_suffix(".part")
+        nbformat.write(notebook, part)
+        part.replace(target)
+        self.kept.add(name)
+
+
 def run(root: Path, todo: dict[str, str], jobs: int) -> list[str]:
     """Execute the notebooks of ``todo``, keep those that pass, and return the names of those that fail."""
-    environment = {**os.environ, "COPYHEAD_STATIC": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-    environment.pop("MPLBACKEND", None)  # a backend chosen by the user would replace the notebook's own
+    os.environ.update({"COPYHEAD_STATIC": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"})
+    os.environ.pop("MPLBACKEND", None)  # a backend chosen by the user would replace the notebook's own
     # nbmake ignores everything below a folder named _build, so the notebooks run in a temporary one.
     with tempfile.TemporaryDirectory(prefix="copyhead-book-") as folder:
-        work = Path(folder)
+        work = Path(folder).resolve()
         for name in todo:
             (work / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / f"{name}.ipynb", work / f"{name}.ipynb")
         (work / "pytest.ini").write_text("[pytest]\n")
-        report = work / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-c", "pytest.ini", "-p", "no:cacheprovider", "-q"]
+        keeper = Keeper(root, work, todo)
+        command = ["-c", str(work / "pytest.ini"), f"--rootdir={work}", "-p", "no:cacheprovider", "-q"]
         command += ["--nbmake", "--overwrite", f"--nbmake-timeout={CELL_TIMEOUT_S}", "--durations=0"]
-        command += [f"--junitxml={report}", "-n", str(min(jobs, len(todo))), "--dist=load"]
-        command += [f"{name}.ipynb" for name in todo]
-        subprocess.run(command, cwd=work, env=environment, check=False)
-        cases = ElementTree.parse(report).iter("testcase") if report.exists() else iter(())
-        # A test case with a child element failed, was skipped or had an error.
-        passed = {case.get("classname") for case in cases if len(case) == 0}
-        failed = [name for name in todo if f"{name.replace('/', '.')}.ipynb" not in passed]
-        for name in todo:
-            if name in failed:
-                continue
-            notebook = nbformat.read(work / f"{name}.ipynb", 4)
-            notebook.metadata["execution_key"] = todo[name]
-            target = root / EXECUTED / f"{name}.ipynb"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(notebook, target)
-    return failed
+        command += ["-n", str(min(jobs, len(todo))), "--dist=load"]
+        pytest.main(command + [str(work / f"{name}.ipynb") for name in todo], plugins=[keeper])
+    return [name for name in todo if name not in keeper.kept]
 
 
 def merge_outputs(chapter: NotebookNode, executed: NotebookNode) -> None:
