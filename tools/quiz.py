@@ -7,6 +7,7 @@ What Sphinx writes needs no script: each question is a fieldset with its options
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -88,8 +89,11 @@ class Quiz(SphinxDirective):
     def option_line(self, name: str, index: int, asked: Question) -> html_block:
         own = f"{name}-{LETTERS[index]}"
         kind = "radio" if asked.kind == "one" else "checkbox"
-        box = inline("input", type=kind, name=name, id=own, value=str(index), autocomplete="off")
-        label = inline("label", *self.markdown(asked.options[index].text), for_=own)
+        text = asked.options[index].text
+        # A formula alone is no name that every screen reader finds; its TeX is one.
+        spoken = {} if re.sub(r"\$[^$]*\$|\W", "", text) else {"aria-label": text.replace("$", "")}
+        box = inline("input", type=kind, name=name, id=own, value=str(index), autocomplete="off", **spoken)
+        label = inline("label", *self.markdown(text), for_=own)
         return block("div", box, label, classes="quiz-option")
 
     def number_line(self, name: str, asked: Question) -> html_block:
