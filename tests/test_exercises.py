@@ -254,14 +254,10 @@ def test_checker_refuses_wrong_answers(name: str, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("name", dir(check))
-@pytest.mark.parametrize(
-    "answer",
-    [None, ..., "text", float("nan"), [], {}, object, lambda *_: None, lambda *_: float("nan"), lambda: 1],
-    ids=range(10),  # names that two processes of a parallel run agree on
-)
-def test_checker_survives_nonsense(name: str, answer: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert getattr(check, name)(answer) is False
-    assert capsys.readouterr().out.startswith("Not yet: ")
+def test_checker_refuses_what_is_nearly_nothing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for answer in ([], lambda: 1):  # other nonsense, and what a checker says of it: test_checker_messages.py
+        assert getattr(check, name)(answer) is False
+        assert capsys.readouterr().out.startswith("Not yet: ")
 
 
 def test_every_checker_is_used_and_every_file_of_wrong_answers_has_a_checker() -> None:

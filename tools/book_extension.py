@@ -7,6 +7,7 @@
 * re-reading of a page when its notebook was executed again;
 * a download button that offers the exported notebook instead of the page's source;
 * punctuation that stays with the formula before it, and an opening bracket with the formula after it;
+* removal of the role "list" from bibliographies, whose entries are no list items to a screen reader;
 * removal of font preloads, which browsers refuse for pages opened from a file, and of the script of Font Awesome, more
   than half the weight of a page: its style sheet draws the same icons.
 """
@@ -36,6 +37,7 @@ PRELOAD = re.compile(r'[ \t]*<link rel="preload" as="font"[^>]*>\n?')
 ICON_SCRIPT = re.compile(
     r'[ \t]*<(?:script src|link rel="preload" as="script" href)="[^"]*/fontawesome/[^>]*>(?:</script>)?\n?'
 )
+CITATIONS = '<div class="citation-list">'
 OPENING, CLOSING = re.compile(r"[(\[“‘]+$"), re.compile(r"[.,;:!?)\]’”–-]+")
 GPU_TIME = re.compile(r"(?:under )?\d+(?:\.\d+)? \((?:measured|estimated)\)")
 
@@ -205,7 +207,8 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
         return
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text("utf-8")
-        if (lighter := ICON_SCRIPT.sub("", PRELOAD.sub("", text))) != text:
+        lighter = ICON_SCRIPT.sub("", PRELOAD.sub("", text)).replace('<div role="list" class="citation-list">', CITATIONS)
+        if lighter != text:
             page.write_text(lighter, "utf-8")
 
 
