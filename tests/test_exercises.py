@@ -255,7 +255,8 @@ def test_checker_refuses_wrong_answers(name: str, capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("name", dir(check))
 def test_checker_refuses_what_is_nearly_nothing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for answer in ([], lambda: 1):  # other nonsense, and what a checker says of it: test_checker_messages.py
+    nearly: list[Any] = [[], lambda: 1]
+    for answer in nearly:  # other nonsense, and what a checker says of it: test_checker_messages.py
         assert getattr(check, name)(answer) is False
         assert capsys.readouterr().out.startswith("Not yet: ")
 
