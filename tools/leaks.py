@@ -26,6 +26,7 @@ ROLE = re.compile(r"\{[\w:.-]+\}`[^`]*`")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL)
 WORD = re.compile(r"[^\W_]+")
+FORMULA, TYPESET = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL), re.compile(r"<mjx-container\b.*?</mjx-container>", re.DOTALL)
 MARKERS = {
     ".html": (r'class="[^"]*\b(?:solution|tag_solution)\b', r'id="[^"]*\bsolution\b',
               r"\bSolution (?:to|of) [A-Z]", r"\{solution"),
@@ -59,7 +60,14 @@ def runs(text: Iterable[str]) -> set[tuple[str, ...]]:
 
 
 def pieces(source: str) -> list[str]:
-    """Markdown as the stretches of words that a page shows without interruption."""
+    """Markdown as the stretches of words that a page shows without interruption, with its formulas and without them.
+
+    A built page shows formulas as they are set, in which there is no TeX to look for.
+    """
+    return [piece for text in (source, FORMULA.sub(" ", source)) for piece in stretches(text)]
+
+
+def stretches(source: str) -> list[str]:
     source = re.sub(r"^\s*:[\w-]+:.*$|^\s*[`:]{3,}.*$", "\0", source, flags=re.MULTILINE)  # options and fences
     source = re.sub(r"^\$\$(?: \(.*\))?\s*$", " ", source, flags=re.MULTILINE)
     return re.split(r"\0", ROLE.sub("\0", LINK.sub(r"\1", source)))
@@ -116,7 +124,7 @@ def shown(path: Path) -> Iterator[str]:
             yield " ".join(LINK.sub(r"\1", "".join(cell["source"])).split("\n"))
             yield json.dumps([output.get("text") or output.get("data") for output in cell.get("outputs", [])])
     elif path.suffix == ".html":
-        text = path.read_text("utf-8")
+        text = TYPESET.sub(" ", path.read_text("utf-8"))
         yield html.unescape(TAG.sub(" ", text))
         yield html.unescape(TAG.sub("", text))  # words that markup divides
         yield " ".join(re.findall(r'(?:content|alt|title)="([^"]*)"', text))
