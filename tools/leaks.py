@@ -26,7 +26,8 @@ ROLE = re.compile(r"\{[\w:.-]+\}`[^`]*`")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL)
 WORD = re.compile(r"[^\W_]+")
-FORMULA, TYPESET = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL), re.compile(r"<mjx-container\b.*?</mjx-container>", re.DOTALL)
+FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
+TYPESET = re.compile(r"<mjx-container\b.*?</mjx-container>", re.DOTALL)
 MARKERS = {
     ".html": (r'class="[^"]*\b(?:solution|tag_solution)\b', r'id="[^"]*\bsolution\b',
               r"\bSolution (?:to|of) [A-Z]", r"\{solution"),
