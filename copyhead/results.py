@@ -225,8 +225,9 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 def not_written(error: OSError, path: Path) -> OSError:
     """The error that says which file could not be written, that nothing else was touched, and what can be done."""
-    return type(error)(error.errno, f"{error.strerror}: {path} was not written, files that were there are unchanged; "
-                       "choose a folder with room that you may write to (experiments: the variable COPYHEAD_CACHE)")
+    text = (f"{error.strerror or error}: {path} was not written, files that were there are unchanged; choose a folder "
+            "with room that you may write to (experiments: the variable COPYHEAD_CACHE)")
+    return OSError(error.errno, text) if error.errno else OSError(text)
 
 
 def _checked(arrays: Mapping[str, ArrayLike]) -> dict[str, Array]:
