@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from visits import ARGUMENTS, ROOT, Visit, find_chromium, visit_page
+from visits import ROOT, Visit, find_chromium, launched, visit_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -37,12 +37,8 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI"):
             pytest.fail(f"{MISSING}, and under CI they must be", pytrace=False)
         pytest.skip(MISSING)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+    with launched(path) as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture

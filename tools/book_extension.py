@@ -6,10 +6,7 @@
 * addresses derived from ``repository.url``, so that they stand once in the repository;
 * re-reading of a page when its notebook was executed again;
 * a download button that offers the exported notebook instead of the page's source;
-* punctuation that stays with the formula before it, and an opening bracket with the formula after it;
-* removal of the role "list" from bibliographies, whose entries are no list items to a screen reader;
-* removal of font preloads, which browsers refuse for pages opened from a file, and of the script of Font Awesome, more
-  than half the weight of a page: its style sheet draws the same icons.
+* punctuation that stays with the formula before it, and an opening bracket with the formula after it.
 """
 
 from __future__ import annotations
@@ -33,11 +30,6 @@ from sphinx.util.typing import ExtensionMetadata
 
 EXECUTED = "_build/notebooks"
 BADGE = "/book/_static/colab.svg"
-PRELOAD = re.compile(r'[ \t]*<link rel="preload" as="font"[^>]*>\n?')
-ICON_SCRIPT = re.compile(
-    r'[ \t]*<(?:script src|link rel="preload" as="script" href)="[^"]*/fontawesome/[^>]*>(?:</script>)?\n?'
-)
-CITATIONS = '<div class="citation-list">'
 OPENING, CLOSING = re.compile(r"[(\[“‘]+$"), re.compile(r"[.,;:!?)\]’”–-]+")
 GPU_TIME = re.compile(r"(?:under )?\d+(?:\.\d+)? \((?:measured|estimated)\)")
 
@@ -201,17 +193,6 @@ def copy_notebooks(app: Sphinx, error: Exception | None) -> None:
             shutil.copyfile(notebook, target)
 
 
-def lighten(app: Sphinx, error: Exception | None) -> None:
-    """Remove hints to load fonts early (from ``file://`` each is an error in the console), and the script of icons."""
-    if error or app.builder.format != "html":
-        return
-    for page in Path(app.outdir).rglob("*.html"):
-        text = page.read_text("utf-8")
-        lighter = ICON_SCRIPT.sub("", PRELOAD.sub("", text)).replace('<div role="list" class="citation-list">', CITATIONS)
-        if lighter != text:
-            page.write_text(lighter, "utf-8")
-
-
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("chapter-header", ChapterHeader)
     app.add_node(chapter_facts)
@@ -221,7 +202,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("source-read", depend_on_outputs)
     app.connect("html-page-context", offer_notebook, priority=900)  # after the theme's own handler
     app.connect("build-finished", copy_notebooks)
-    app.connect("build-finished", lighten)
     # A change of this file makes Sphinx read every page again.
     own_hash = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     app.add_config_value("book_extension_hash", own_hash, "env")

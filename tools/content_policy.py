@@ -11,10 +11,6 @@ import base64
 import hashlib
 import re
 from html import escape, unescape
-from pathlib import Path
-
-from sphinx.application import Sphinx
-from sphinx.util.typing import ExtensionMetadata
 
 SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script>", re.DOTALL | re.IGNORECASE)
 HANDLER = re.compile(r"""<[a-z][^<>]*?\son[a-z]+\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
@@ -57,19 +53,3 @@ def with_policy(html: str) -> str:
     bare = META.sub("", html)
     tag = f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(bare), quote=False)}">\n'
     return re.sub(r"(<head\b[^>]*>\s*)", lambda match: match[1] + tag, bare, count=1)
-
-
-def add_policies(app: Sphinx, error: Exception | None) -> None:
-    if error or app.builder.format != "html":
-        return
-    for page in Path(app.outdir).rglob("*.html"):
-        if "_static" in page.relative_to(app.outdir).parts:
-            continue
-        text = page.read_text("utf-8")
-        if (changed := with_policy(text)) != text:
-            page.write_text(changed, "utf-8")
-
-
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.connect("build-finished", add_policies, priority=900)  # when the pages are otherwise final
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

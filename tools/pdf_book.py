@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 from execute import documents
 from prerender import SHEET
-from visits import ARGUMENTS, find_chromium, visit_page
+from visits import find_chromium, launched, visit_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -179,16 +179,12 @@ def write_pdf(browser: Browser, site: Path, target: Path, version: str, root: Pa
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A headless Chromium, the one that the tests use."""
-    from playwright.sync_api import sync_playwright
-
+    """A headless Chromium; raises FileNotFoundError where there is none."""
     path = find_chromium()
     if path is None:
         raise FileNotFoundError("Chromium is needed to print the book: install it, or set CHROMIUM to the path of one")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+    with launched(path) as browser:
         yield browser
-        browser.close()
 
 
 def main() -> int:

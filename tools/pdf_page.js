@@ -3,24 +3,13 @@
   const article = document.querySelector("article").cloneNode(true);
   const drop = (selector) => article.querySelectorAll(selector).forEach((e) => e.remove());
 
-  // What only a screen can use.
-  drop("script, .headerlink, .copyhead-status, button, .colab-badge, .copybtn, mjx-assistive-mml, .quiz-check, style, .cell.tag_exercise .cell_output");
-  for (const facts of article.querySelectorAll(".chapter-facts")) {
-    facts.querySelectorAll("a").forEach((a) => a.remove());
-    facts.textContent = facts.textContent.replace(/[\s·]+$/, "");
-  }
-  for (const e of article.querySelectorAll(".dropdown, .toggle")) e.classList.remove("dropdown", "toggle", "toggle-hidden");
-  drop(".cell.tag_hide-input .cell_input, .cell.tag_hide-input > details, .cell.tag_hide-input details.hide");
-  for (const e of article.querySelectorAll("details")) e.open = true;
-
   // A slider becomes three of its frames.
   for (const slider of article.querySelectorAll(".copyhead-slider")) {
-    const data = JSON.parse(document.querySelectorAll(".copyhead-slider script[type='application/json']")[
-      [...article.querySelectorAll(".copyhead-slider")].indexOf(slider)].textContent);
+    const data = JSON.parse(slider.querySelector("script[type='application/json']").textContent);
     const last = data.labels.length - 1;
     const middle = data.start > 0 && data.start < last ? data.start : Math.round(last / 2);
     const panels = slider.querySelector(".copyhead-panels");
-    const frames = [...new Set(data.telling ? [0, ...data.telling] : [0, middle, last])].sort((a, b) => a - b);
+    const frames = new Set([0, middle, last]);
     for (const frame of frames) {
       const copy = panels.cloneNode(true);
       for (const group of copy.querySelectorAll("[data-f]"))
@@ -37,6 +26,16 @@
     }
     slider.remove();
   }
+
+  // What only a screen can use.
+  drop("script, .headerlink, .copyhead-status, button, .colab-badge, .copybtn, mjx-assistive-mml, .quiz-check, style, .cell.tag_exercise .cell_output");
+  for (const facts of article.querySelectorAll(".chapter-facts")) {
+    facts.querySelectorAll("a").forEach((a) => a.remove());
+    facts.textContent = facts.textContent.replace(/[\s·]+$/, "");
+  }
+  for (const e of article.querySelectorAll(".dropdown, .toggle")) e.classList.remove("dropdown", "toggle", "toggle-hidden");
+  drop(".cell.tag_hide-input .cell_input, .cell.tag_hide-input > details, .cell.tag_hide-input details.hide");
+  for (const e of article.querySelectorAll("details")) e.open = true;
 
   // Ids of all pages live side by side, so each gets its page's name.
   const own = (id) => `${slug}--${id}`;

@@ -15,11 +15,6 @@ import subprocess
 from html import unescape
 from pathlib import Path
 
-from sphinx.application import Sphinx
-from sphinx.util import logging
-from sphinx.util.typing import ExtensionMetadata
-
-logger = logging.getLogger(__name__)
 TOOLS = Path(__file__).resolve().parent
 MATHJAX = TOOLS.parent / "vendor" / "mathjax-node"
 FONTS = "../vendor/mathjax/output/chtml/fonts/woff-v2"  # from _static, where the style sheet lies
@@ -80,25 +75,3 @@ def with_formulas(page: str, html: dict[Formula, str]) -> str:
     root = re.search(r'data-content_root="([^"]*)"', page)
     link = f'<link rel="stylesheet" type="text/css" href="{root[1] if root else ""}_static/{SHEET}">\n'
     return page if link in page else page.replace("</head>", f"{link}</head>", 1)
-
-
-def prerender(app: Sphinx, error: Exception | None) -> None:
-    if error or app.builder.name != "html":
-        return
-    executable = node()
-    if executable is None:
-        logger.info("no node here: formulas will be set in the reader's browser")
-        return
-    pages = {p: p.read_text("utf-8") for p in Path(app.outdir).rglob("*.html") if "_static" not in p.parts}
-    todo = sorted({formula for text in pages.values() for formula in formulas_of(text)})
-    html, css = typeset(todo, executable)
-    table = dict(zip(todo, html, strict=True))
-    for path, text in pages.items():
-        if (changed := with_formulas(text, table)) != text:
-            path.write_text(changed, "utf-8")
-    Path(app.outdir, "_static", SHEET).write_text(css, "utf-8")
-
-
-def setup(app: Sphinx) -> ExtensionMetadata:
-    app.connect("build-finished", prerender, priority=800)  # before the policy is written, which names scripts
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

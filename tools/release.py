@@ -47,7 +47,7 @@ def write_zip(target: Path, files: Iterable[tuple[Path, str]], seconds: int) -> 
 
 
 def site_files(site: Path, folder: str) -> list[tuple[Path, str]]:
-    """The built pages, and at the top a page that leads to them."""
+    """The built pages and all they need."""
     return [(p, f"{folder}/{p.relative_to(site).as_posix()}") for p in site.rglob("*") if p.is_file()]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import html
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -21,12 +20,12 @@ from myst_book import Book, load_book
 from slides_sources import DECKS, Deck, Sources, complaints, decks
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
+from visits import find_chromium, launched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REVEAL: dict[str, Any] = {
     "width": 1280,
     "height": 720,
@@ -61,6 +60,7 @@ def configuration(root: Path, chosen: list[Deck]) -> dict:
         "myst_enable_extensions": ["colon_fence", "dollarmath", "deflist"],
         "highlight_language": "none",
         "html_extra_path": [str(root / "vendor")],
+        "exclude_patterns": ["mathjax-node", "SHA256SUMS"],  # relative to vendor/: for builds only
         "html_copy_source": False,
         "html_show_sourcelink": False,
         "mathjax_path": "../vendor/mathjax/tex-mml-chtml.js",
@@ -131,12 +131,6 @@ Add <code>?print-pdf</code> to the address of a deck to print it.</p>
     (out / "index.html").write_text(page, "utf-8")
 
 
-def find_browser() -> str | None:
-    """Path of a Chromium: that of the variable CHROMIUM if set, else the first one on the path."""
-    names = (os.environ["CHROMIUM"],) if "CHROMIUM" in os.environ else BROWSERS
-    return next((path for path in map(shutil.which, names) if path), None)
-
-
 def print_deck(browser: Browser, out: Path, deck: Deck) -> None:
     """The PDF of a deck in ``out``, one page a slide."""
     page = browser.new_page(viewport={"width": REVEAL["width"], "height": REVEAL["height"]})
@@ -149,13 +143,9 @@ def print_deck(browser: Browser, out: Path, deck: Deck) -> None:
 
 def print_decks(path: str, out: Path, chosen: list[Deck]) -> None:
     """A PDF of every deck, by the Chromium at ``path``."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    with launched(path) as browser:
         for deck in chosen:
             print_deck(browser, out, deck)
-        browser.close()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -172,7 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     for deck in chosen:
         print(f"  {deck.name}: {len(deck.slides)} slides, {deck.minutes} minutes")
-    browser = find_browser()
+    browser = find_chromium()
     if options.no_pdf:
         print("slides: no PDF was asked for")
     elif browser is None:

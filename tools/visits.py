@@ -34,6 +34,17 @@ def find_chromium() -> str | None:
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
+@contextmanager
+def launched(path: str) -> Iterator[Browser]:
+    """The Chromium at ``path``, headless, for the length of a ``with`` block."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
 @dataclass
 class Visit:
     """A page of the book opened from its file, and what happened while it loaded (and since)."""
