@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from copyhead.results import not_written
+from copyhead.results import not_written, whole_file
 
 if TYPE_CHECKING:
     from copyhead.training import Run
@@ -34,19 +33,9 @@ def write(path: Path, state: dict[str, Any]) -> None:
     OSError
         When the disk is full or the folder cannot be written; it names the file, and what was there before still is.
     """
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(unfinished, "wb") as file:
-                torch.save(state, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise not_written(error, path) from error
+        with whole_file(path) as file:
+            torch.save(state, file)
     except RuntimeError as error:  # what torch makes of a write that stops short
         raise not_written(OSError(errno.ENOSPC, "the disk is full, or a limit of file size is reached"), path) from error
 

@@ -20,12 +20,13 @@ import os
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -199,7 +200,14 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that no reader, and no later run, ever sees a part of it.
+    """Write a file so that no reader, and no later run, ever sees a part of it; see ``whole_file`` for errors."""
+    with whole_file(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A stream whose content becomes the file ``path`` at the end of the ``with`` block, all at once, or never.
 
     Raises
     ------
@@ -211,7 +219,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
+                yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
             os.chmod(temporary, 0o644)
