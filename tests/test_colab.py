@@ -8,7 +8,6 @@ Notebooks run in live mode, in an empty folder, as on Colab.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import inspect
 import json
 import os
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from environments import virtual_environment
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,21 +47,12 @@ def pins() -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def build_environment() -> None:
-    """Make the environment unless the one there is of these pins and this interpreter."""
-    recipe = [sys.version, str(ROOT), CONSTRAINTS.read_text("utf-8"), *STAND_INS, inspect.getsource(build_environment)]
-    key = hashlib.sha256("\0".join(recipe).encode()).hexdigest()
-    ready = VENV / "ready"
-    if ready.exists() and ready.read_text() == key:
-        return
-    shutil.rmtree(VENV, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
+def install_pins() -> None:
     alone = [pin for pin in pins() if pin.startswith(WITHOUT_DEPENDENCIES)] + ["ipython_genutils"]
     rest = [pin for pin in pins() if pin not in alone]
     # setuptools builds the package without network later; pip does not list it as installed.
-    pip("install", "--quiet", "--no-compile", "setuptools>=68", *rest, *STAND_INS)
+    pip("install", "--quiet", "--no-compile", "setuptools>=77", *rest, *STAND_INS)
     pip("install", "--quiet", "--no-deps", *alone)
-    ready.write_text(key)
 
 
 def freeze() -> set[str]:
@@ -97,7 +88,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> object:
     VENV.parent.mkdir(exist_ok=True)
     lock = VENV.with_suffix(".lock").open("w")
     fcntl.flock(lock, fcntl.LOCK_EX)  # one process at a time builds, installs and runs
-    build_environment()
+    virtual_environment(VENV, [CONSTRAINTS.read_text("utf-8"), *STAND_INS, inspect.getsource(install_pins)], install_pins)
     spec = tmp_path_factory.mktemp("jupyter") / "kernels/colab"
     spec.mkdir(parents=True)
     argv = [str(PYTHON), "-m", "ipykernel_launcher", "-f", "{connection_file}"]

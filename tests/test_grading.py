@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from edition import edition_book, settings, solutions
+from environments import virtual_environment
 from grading import POINTS, assignment, divide, exercises, write_course
 from myst_book import Page, load_book
 from student import student_notebooks, student_texts
@@ -95,17 +93,9 @@ def environment() -> dict[str, str]:
     return clean | {"PATH": path, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "COPYHEAD_STATIC": "1"}
 
 
-def build_environment() -> None:
-    recipe = [sys.version, str(ROOT), REQUIREMENTS.read_text("utf-8")]
-    key = hashlib.sha256("\0".join(recipe).encode()).hexdigest()
-    ready = VENV / "ready"
-    if ready.exists() and ready.read_text() == key:
-        return
-    shutil.rmtree(VENV, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
+def install_grader() -> None:
     command = [str(VENV / "bin/python"), "-m", "pip", "install", "--quiet", "--requirement", str(REQUIREMENTS)]
     subprocess.run(command, check=True)
-    ready.write_text(key)
 
 
 def nbgrader(course: Path, *arguments: str) -> None:
@@ -141,7 +131,7 @@ def right_answers(page: Page) -> dict[str, str]:
 @pytest.mark.slow
 def test_round_trip(tmp_path: Path, notebooks: dict[str, dict]) -> None:
     """All points for the solutions, none for stubs whose tests were replaced, and the right ones for a mixture."""
-    build_environment()
+    virtual_environment(VENV, [REQUIREMENTS.read_text("utf-8")], install_grader)
     name = assignment(CHAPTER)
     write_course({CHAPTER: notebooks[CHAPTER]}, tmp_path)
     nbgrader(tmp_path, "generate_assignment", name)

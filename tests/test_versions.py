@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from dependencies import code_without_magics
+from environments import virtual_environment
 from execute import chapters
 from visits import ROOT
 
@@ -53,14 +54,12 @@ def python(request: pytest.FixtureRequest) -> Path:
     if base is None:
         pytest.skip(f"no Python {request.param.split('-')[0]} here")
     folder = ROOT / "_build" / "versions" / request.param
-    python = folder / "bin" / "python"
-    if not (folder / "ready").exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run([base, "-m", "venv", folder], check=True)
-        wanted = [*ENVIRONMENTS[request.param], "pytest", "hypothesis", "joblib", "pyyaml", "nbformat"]
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *wanted], check=True)
-        (folder / "ready").touch()
-    return python
+    wanted = [*ENVIRONMENTS[request.param], "pytest", "hypothesis", "joblib", "pyyaml", "nbformat"]
+
+    def install() -> None:
+        subprocess.run([folder / "bin/python", "-m", "pip", "install", "--quiet", *wanted], check=True)
+
+    return virtual_environment(folder, wanted, install, base)
 
 
 def run(python: Path, *arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:

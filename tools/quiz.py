@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from docutils import nodes
@@ -122,18 +123,22 @@ class Quiz(SphinxDirective):
         return fold
 
 
-def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
-    """Style and script go to the pages that have a quiz, and to no other."""
-    if doctree and any("quiz" in node["classes"] for node in doctree.findall(html_block)):
-        app.add_css_file("quiz.css")
-        app.add_js_file("quiz.js", loading_method="defer")
+def assets(name: str) -> Callable[..., None]:
+    """A handler that gives the files ``name``.css and .js to the pages that have a block of the class ``name``."""
+
+    def add(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
+        if doctree and any(name in node["classes"] for node in doctree.findall(html_block)):
+            app.add_css_file(f"{name}.css")
+            app.add_js_file(f"{name}.js", loading_method="defer")
+
+    return add
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("quiz", Quiz)
     for node in (html_block, html_text):
         app.add_node(node, html=(visit, depart))
-    app.connect("html-page-context", add_assets)
+    app.connect("html-page-context", assets("quiz"))
     # A change of these files makes Sphinx read every page again.
     own = b"".join(Path(__file__).with_name(name).read_bytes() for name in ("quiz.py", "quiz_file.py"))
     app.add_config_value("quiz_hash", hashlib.sha256(own).hexdigest(), "env")

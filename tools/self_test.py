@@ -19,7 +19,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from quiz import Quiz, block, html_block, inline
+from quiz import Quiz, assets, block, html_block, inline
 from quiz_file import QuizError, load_quiz, quiz_path
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
@@ -75,16 +75,9 @@ def group(arguments: list[str], enough: int | None, total: int) -> tuple[int, in
     return first, last, enough
 
 
-def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None) -> None:
-    """Style and script go to the page that has a self-test, and to no other."""
-    if doctree and any("self-test" in node["classes"] for node in doctree.findall(html_block)):
-        app.add_css_file("self-test.css")
-        app.add_js_file("self-test.js", loading_method="defer")
-
-
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("self-test", SelfTest)
-    app.connect("html-page-context", add_assets)
+    app.connect("html-page-context", assets("self-test"))
     # A change of this file makes Sphinx read every page again.
     app.add_config_value("self_test_hash", hashlib.sha256(Path(__file__).read_bytes()).hexdigest(), "env")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
